@@ -25,10 +25,13 @@ export async function copyText(text: string): Promise<boolean> {
     const area = document.createElement("textarea");
     area.value = text;
     area.className = "visually-hidden";
-    document.body.append(area);
+    const focused = document.activeElement;
+    // Behind an open dialog nothing can be selected.
+    (focused?.closest("dialog") ?? document.body).append(area);
     area.select();
     const done = document.execCommand("copy");
     area.remove();
+    if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
     return done;
   }
 }

@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { mayLeave } from "./unsaved";
 
 /** Where the page is: the path below the base of the server, without a leading slash, and the query. */
 export interface Place {
@@ -24,11 +25,23 @@ export function pageUrl(...parts: string[]): string {
   return parts.length === 0 ? base : `${base}console/${parts.map(encodeURIComponent).join("/")}`;
 }
 
+/** Whether another address shows something else in place of what is there, and not the same otherwise. */
+export function isElsewhere(from: URL, to: URL): boolean {
+  return from.pathname !== to.pathname || ["tab", "key"].some((name) => from.searchParams.getAll(name).join("\u0000") !== to.searchParams.getAll(name).join("\u0000"));
+}
+
+/** The address of what is shown, which is not the browser's once a step back is on its way. */
+let shown = location.href;
+
 /** Goes to a URL of the console. `replace` leaves no step in the history, as for what is typed. */
 export function navigate(url: string, options: { replace?: boolean } = {}): void {
   const before = path.peek();
-  if (options.replace) history.replaceState(null, "", url);
+  const next = new URL(url, location.href);
+  if (isElsewhere(new URL(shown), next) && !mayLeave()) return;
+  // What was typed on a step stays with it.
+  if (options.replace) history.replaceState(history.state, "", url);
   else history.pushState(null, "", url);
+  shown = next.href;
   place.value = read();
   if (path.peek() !== before) window.scrollTo(0, 0);
 }
@@ -47,6 +60,12 @@ export function setQuery(changes: Record<string, string | string[] | null>, opti
 /** Takes clicks on links of the console, so that they need no load of a page; others are left to the browser. */
 export function startRouter(): void {
   window.addEventListener("popstate", () => {
+    if (isElsewhere(new URL(shown), new URL(location.href)) && !mayLeave()) {
+      // The step is taken already, and the way to undo it is one more.
+      history.pushState(null, "", shown);
+      return;
+    }
+    shown = location.href;
     place.value = read();
   });
   document.addEventListener("click", (event) => {

@@ -51,31 +51,86 @@ fn complete_groups(query: &mut Query) -> Result<()> {
     Ok(())
 }
 
-/// Parses `sort=a,-b,+c,-d.nullslast`.
+/// Parses `sort=a,-b,+c,-d.nullslast,-"e,f"`.
 pub(super) fn sort(text: &str, query: &Query, columns: &Columns<'_>) -> Result<Vec<Sort>> {
-    list("sort", text)?.iter().map(|part| sort_key(part, query, columns)).collect()
+    bounded("sort", sort_parts(text))?.iter().map(|part| sort_key(part, query, columns)).collect()
 }
 
-fn sort_key(part: &str, query: &Query, columns: &Columns<'_>) -> Result<Sort> {
-    let (descending, name) = match part.strip_prefix('-') {
-        Some(name) => (true, name),
-        // A `+` in a query string is decoded to a space.
-        None => (false, part.trim_start_matches(['+', ' '])),
+/// A part of `sort`.
+#[derive(Debug, PartialEq)]
+struct SortPart {
+    descending: bool,
+    name: String,
+    nulls_first: bool,
+    /// Whether the part was nothing but a name in double quotes, in which older requests have the sign, too.
+    is_only_quoted: bool,
+}
+
+fn sort_key(part: &SortPart, query: &Query, columns: &Columns<'_>) -> Result<Sort> {
+    if part.name.is_empty() {
+        return Err(Error::new(Code::InvalidSort, "`sort` has an empty part").with_hint("write `sort=a,-b`"));
+    }
+    let column = if query.is_grouped() {
+        of_answer(&part.name, query, Code::InvalidSort)
+    } else {
+        columns.resolve(&part.name, Code::InvalidSort)
     };
+    match column {
+        Ok(column) => Ok(Sort { column, descending: part.descending, nulls_first: part.nulls_first }),
+        Err(_) if part.is_only_quoted => sort_key(&plain_sort_part(&part.name), query, columns),
+        Err(error) => Err(error),
+    }
+}
+
+/// Splits `sort` at commas. A name in double quotes is taken as it is; its sign and where nulls stand are outside.
+fn sort_parts(text: &str) -> Vec<SortPart> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        if let Some((part, tail)) = quoted_sort_part(rest) {
+            parts.push(part);
+            rest = tail;
+        } else {
+            let (part, tail) = rest.split_once(',').unwrap_or((rest, ""));
+            if !part.is_empty() {
+                parts.push(plain_sort_part(part));
+            }
+            rest = tail;
+        }
+    }
+    parts
+}
+
+fn quoted_sort_part(text: &str) -> Option<(SortPart, &str)> {
+    let (descending, name) = sign(text);
+    let is_signed = name.len() < text.len();
+    let (name, rest) = unquoted(name)?;
+    let (end, tail) = rest.split_once(',').unwrap_or((rest, ""));
+    let nulls_first = match end {
+        "" | ".nullsfirst" => true,
+        ".nullslast" => false,
+        _ => return None,
+    };
+    Some((SortPart { descending, name, nulls_first, is_only_quoted: !is_signed && end.is_empty() }, tail))
+}
+
+fn plain_sort_part(text: &str) -> SortPart {
+    let (descending, name) = sign(text);
     let (name, nulls_first) = match name.rsplit_once('.') {
         Some((name, "nullslast")) => (name, false),
         Some((name, "nullsfirst")) => (name, true),
         _ => (name, true),
     };
-    if name.is_empty() {
-        return Err(Error::new(Code::InvalidSort, "`sort` has an empty part").with_hint("write `sort=a,-b`"));
+    SortPart { descending, name: name.to_owned(), nulls_first, is_only_quoted: false }
+}
+
+/// Returns whether a part is descending, with what follows its sign.
+fn sign(part: &str) -> (bool, &str) {
+    match part.strip_prefix('-') {
+        Some(name) => (true, name),
+        // A `+` in a query string is decoded to a space.
+        None => (false, part.trim_start_matches(['+', ' '])),
     }
-    let column = if query.is_grouped() {
-        of_answer(name, query, Code::InvalidSort)?
-    } else {
-        columns.resolve(name, Code::InvalidSort)?
-    };
-    Ok(Sort { column, descending, nulls_first })
 }
 
 /// Returns the item `name` of a grouped result.
@@ -137,7 +192,11 @@ fn aggregate(name: &str, argument: &str, columns: &Columns<'_>) -> Result<Item> 
 
 /// Splits the list in `parameter` into its parts.
 fn list(parameter: &str, text: &str) -> Result<Vec<String>> {
-    let parts = split(text);
+    bounded(parameter, split(text))
+}
+
+/// Returns the parts of the list in `parameter`, unless there are too many.
+fn bounded<T>(parameter: &str, parts: Vec<T>) -> Result<Vec<T>> {
     if parts.len() > LIST_ITEMS_MAX {
         return Err(Error::new(Code::InvalidRequest, format!("`{parameter}` lists {} things", parts.len()))
             .with_hint(format!("up to {LIST_ITEMS_MAX} are taken")));
@@ -166,6 +225,11 @@ fn split(text: &str) -> Vec<String> {
 
 /// Parses a leading part in double quotes, and returns it with the rest; only if a comma or the end follows it.
 fn quoted(text: &str) -> Option<(String, &str)> {
+    unquoted(text).filter(|(_, rest)| rest.is_empty() || rest.starts_with(','))
+}
+
+/// Parses a leading text in double quotes, and returns it with the rest.
+fn unquoted(text: &str) -> Option<(String, &str)> {
     let mut part = String::new();
     let mut rest = text.strip_prefix('"')?;
     loop {
@@ -176,14 +240,14 @@ fn quoted(text: &str) -> Option<(String, &str)> {
                 part.push('"');
                 rest = more;
             }
-            None => return (after.is_empty() || after.starts_with(',')).then_some((part, after)),
+            None => return Some((part, after)),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::{SortPart, sort_parts, split};
 
     #[test]
     fn lists() {
@@ -192,5 +256,38 @@ mod tests {
         assert_eq!(split("\"a\"\"b\""), ["a\"b"]);
         assert_eq!(split("\"a"), ["\"a"]);
         assert_eq!(split(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn parts_of_an_order() {
+        let part = |descending, name: &str, nulls_first, is_only_quoted| SortPart {
+            descending,
+            name: name.to_owned(),
+            nulls_first,
+            is_only_quoted,
+        };
+        assert_eq!(
+            sort_parts("a,-b,+c,-d.nullslast,e.f"),
+            [
+                part(false, "a", true, false),
+                part(true, "b", true, false),
+                part(false, "c", true, false),
+                part(true, "d", false, false),
+                part(false, "e.f", true, false)
+            ]
+        );
+        assert_eq!(
+            sort_parts(r#"-"a,b","-neg",+"+plus".nullslast,-"dq""x".nullsfirst,"c.nullslast""#),
+            [
+                part(true, "a,b", true, false),
+                part(false, "-neg", true, true),
+                part(false, "+plus", false, false),
+                part(true, "dq\"x", true, false),
+                part(false, "c.nullslast", true, true)
+            ]
+        );
+        // What is no name in quotes is a name with quotes.
+        assert_eq!(sort_parts(r#""a"b,-"c"#), [part(false, "\"a\"b", true, false), part(true, "\"c", true, false)]);
+        assert!(sort_parts("").is_empty());
     }
 }

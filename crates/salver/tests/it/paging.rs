@@ -1,5 +1,7 @@
 //! Pages by `after` go through every row once, in order, whatever the sort, and end; a reload ends them with 410.
 
+use std::fmt::Write as _;
+
 use super::server::Server;
 
 fn rows() -> String {
@@ -106,4 +108,37 @@ fn the_grammar() {
         server.get("/api/tables/t?columns=ok&distinct=true&sort=ok").text(),
         r#"[{"ok":null},{"ok":false},{"ok":true}]"#
     );
+}
+
+/// A name in double quotes is a column's as it is, whatever it begins with or has in it.
+#[test]
+fn an_order_by_any_name() {
+    let names = ["a,b", "dq\"x", "a:b", "-neg", "+plus", " lead", "c.nullslast"];
+    let row = |id: i32, value: i32| {
+        let mut row = serde_json::json!({ "id": id });
+        for name in names {
+            row[name] = value.into();
+        }
+        format!("{row}\n")
+    };
+    let rows = row(1, 2) + &row(2, 1);
+    let server = Server::of(&[("t.ndjson", rows.as_bytes())]);
+    let sorted = |sort: &str| {
+        let mut encoded = String::new();
+        for byte in sort.bytes() {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+        let answer = server.get(&format!("/api/tables/t?columns=id&sort={encoded}"));
+        assert_eq!(answer.status, 200, "{sort}: {}", answer.text());
+        answer.text().to_owned()
+    };
+    let (up, down) = (r#"[{"id":2},{"id":1}]"#, r#"[{"id":1},{"id":2}]"#);
+    for name in names {
+        let quoted = format!("\"{}\"", name.replace('"', "\"\""));
+        assert_eq!(sorted(&quoted), up, "{name}");
+        assert_eq!(sorted(&format!("-{quoted}")), down, "{name}");
+        assert_eq!(sorted(&format!("-{quoted}.nullslast")), down, "{name}");
+    }
+    // A sign inside the quotes, where no column is called so.
+    assert_eq!(sorted("\"-a,b\""), down);
 }

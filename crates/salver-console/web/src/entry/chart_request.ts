@@ -5,7 +5,7 @@ import type { Entry } from "../catalog";
 import type { GridColumn } from "../grid/grid";
 import { sqlName, sqlWhere } from "./filters";
 import { sqlRequest } from "./profile_queries";
-import { type ViewState, conditionQuery } from "./view_state";
+import { type ViewState, conditionQuery, quoteName } from "./view_state";
 
 /** How many marks a chart has at most. */
 export const CHART_ROWS = 5000;
@@ -17,8 +17,6 @@ export interface ChartRequest {
   settings: ChartSettings;
 }
 
-const quoteName = (name: string) => (/[",:().]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name);
-
 /** The request for a chart of rows or groups; `null` if the settings name no columns. */
 export function chartRequest(entry: Entry, state: ViewState, settings: ChartSettings): ChartRequest | null {
   const x = entry.columns.find(({ name }) => name === settings.x);
@@ -29,7 +27,7 @@ export function chartRequest(entry: Entry, state: ViewState, settings: ChartSett
 
   const truncated = settings.unit !== "" && isTemporal(kindOf(x.type));
   const value = settings.x === "value" ? "value_" : "value";
-  const call = settings.aggregate === "count" ? "count()" : `${settings.aggregate}(${quoteName(settings.y)})`;
+  const call = settings.aggregate === "count" ? "count()" : `${settings.aggregate}(${settings.y})`;
   const order = settings.kind === "line" || isTemporal(kindOf(x.type)) ? quoteName(x.name) : `-${value}.nullslast`;
   const name = quoteName(x.name);
   const where = state.groups.length ? null : sqlWhere(state.filters, entry.columns);
@@ -43,7 +41,7 @@ export function chartRequest(entry: Entry, state: ViewState, settings: ChartSett
   return {
     request: {
       path: apiPath("tables", entry.name),
-      query: [...conditionQuery(state), ["group", name], ["columns", `${name},${value}:${call}`], ["sort", order], ["limit", String(CHART_ROWS)]],
+      query: [...conditionQuery(state), ["group", name], ["columns", `${name},${quoteName(`${value}:${call}`)}`], ["sort", order], ["limit", String(CHART_ROWS)]],
       sql: where === null ? undefined : `select ${sqlName(x.name)}, ${sqlCall} as ${value} from ${sqlName(entry.name)}${where} group by 1 order by ${sqlOrder} limit ${CHART_ROWS}`,
     },
     columns: [x, { name: value, type: "Float64" }],

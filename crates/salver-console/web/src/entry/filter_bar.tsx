@@ -4,6 +4,7 @@ import { kindOf } from "../column_type";
 import type { Entry } from "../catalog";
 import { Icon } from "../icon";
 import { setQuery } from "../router";
+import { TextLines } from "../text_lines";
 import { buildFilter, comparisonsOf, describeFilter } from "./filters";
 import { type ViewState, setFilters } from "./view_state";
 
@@ -88,12 +89,11 @@ function FilterBuilder({ entry, state, onClose }: { entry: Entry; state: ViewSta
             <option>false</option>
           </select>
         ) : (
-          <input
+          <TextLines
             aria-label="Value"
-            dir="auto"
             value={text}
             placeholder={chosen.id === "in" ? "a, b, c" : kind === "date" ? "2024-01-31" : kind === "timestamp" ? "2024-01-31T12:00:00Z" : "value"}
-            onInput={(event) => setText(event.currentTarget.value)}
+            onText={setText}
           />
         ))}
       <button type="submit" class="button primary">

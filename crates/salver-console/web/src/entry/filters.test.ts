@@ -43,3 +43,15 @@ test("bytes in SQL are bytes", () => {
   expect(sqlWhere([buildFilter(bytes, "eq", "00ff")], [bytes])).toBe(` where "b" = x'00ff'`);
   expect(sqlWhere([buildFilter(bytes, "eq", "")], [bytes])).toBe(` where "b" = x''`);
 });
+
+test("what is no number stands in quotes in SQL", () => {
+  const float = { name: "f", type: "Float64" };
+  const where = (column: typeof number, value: string, operator = "eq") => sqlWhere([buildFilter(column, operator, value)], [column]);
+  expect(where(float, "NaN")).toBe(` where "f" = 'NaN'::float8`);
+  expect(where(float, "-Infinity", "gt")).toBe(` where "f" > '-Infinity'::float8`);
+  expect(where(number, "abc")).toBe(` where "n" = 'abc'`);
+  expect(where(number, "NaN")).toBe(` where "n" = 'NaN'`);
+  expect(where(float, "1e-3")).toBe(` where "f" = 1e-3`);
+  expect(where(float, "1, NaN", "in")).toBe(` where "f" in (1, 'NaN'::float8)`);
+  expect(where({ name: "b", type: "Boolean" }, "true")).toBe(` where "b" = true`);
+});

@@ -68,7 +68,8 @@ function quoteText(text: string): string {
   return plain ? text : `'${text.replace(/'/g, "''")}'`;
 }
 
-const unquote = (text: string) => (/^'.*'$/s.test(text) ? text.slice(1, -1).replace(/''/g, "'") : text);
+/** The text of a value in quotes. */
+export const unquote = (text: string) => (/^'.*'$/s.test(text) ? text.slice(1, -1).replace(/''/g, "'") : text);
 
 /** The condition for what was chosen in the builder. */
 export function buildFilter(column: Column, comparison: string, text: string): Filter {
@@ -113,7 +114,7 @@ export function describeFilter(filter: Filter): { comparison: string; label: str
 }
 
 /** The parts of a list, where a comma in quotes does not part. */
-function splitList(list: string): string[] {
+export function splitList(list: string): string[] {
   const inner = /^\(.*\)$/s.test(list) ? list.slice(1, -1) : list;
   return inner.match(/'(?:[^']|'')*'|[^,]+/g)?.map((part) => part.trim()) ?? [];
 }
@@ -128,16 +129,29 @@ const SQL_OPERATORS: Record<string, string> = { eq: "=", ne: "<>", lt: "<", lte:
 
 /** The conditions as a `where` of SQL, empty for none; `null` if one of them has no counterpart here. */
 export function sqlWhere(filters: Filter[], columns: Column[], extra: string[] = []): string | null {
-  const terms = filters.map((filter) => sqlTerm(filter, kindOf(columns.find(({ name }) => name === filter.column)?.type)));
+  const terms = filters.map((filter) => sqlTerm(filter, columns.find(({ name }) => name === filter.column)?.type));
   if (terms.some((term) => term === null)) return null;
   const all = [...terms, ...extra];
   return all.length ? ` where ${all.join(" and ")}` : "";
 }
 
-function sqlTerm({ column, operator, value }: Filter, kind: Kind): string | null {
+/** What SQL takes for a number or a boolean without quotes. */
+const PLAIN = /^(-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|true|false)$/;
+/** The floats that are no numbers, which SQL takes as texts that are cast. */
+const SPECIAL = /^[-+]?(nan|inf(inity)?)$/i;
+
+/** A value of a condition in SQL. What is no value of its column stays a text, about which the server says so. */
+function sqlLiteral(text: string, type: string | undefined): string {
+  const kind = kindOf(type);
+  const bare = text.trim();
+  if ((isNumeric(kind) || kind === "boolean") && PLAIN.test(bare)) return bare;
+  if (/^Float/.test(type ?? "") && SPECIAL.test(bare)) return `'${bare}'::${type === "Float64" ? "float8" : "float4"}`;
+  return `${kind === "binary" ? "x" : ""}${sqlText(unquote(text))}`;
+}
+
+function sqlTerm({ column, operator, value }: Filter, type: string | undefined): string | null {
   const name = sqlName(column);
-  const plain = isNumeric(kind) || kind === "boolean";
-  const literal = (text: string) => (plain && /^[-+\w.]+$/.test(text) ? text : `${kind === "binary" ? "x" : ""}${sqlText(unquote(text))}`);
+  const literal = (text: string) => sqlLiteral(text, type);
   if (operator === "null" || operator === "not_null") return `${name} is ${(operator === "null") !== (value === "false") ? "" : "not "}null`;
   if (/^null$/i.test(value) && (operator === "eq" || operator === "ne")) return `${name} is ${operator === "eq" ? "" : "not "}null`;
   if (operator === "in" || operator === "nin") return `${name} ${operator === "nin" ? "not " : ""}in (${splitList(value).map(literal).join(", ")})`;

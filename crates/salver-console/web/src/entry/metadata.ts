@@ -132,7 +132,10 @@ const openApi = once(() => fetchJson("api/openapi", OPEN_API).catch(orNothing(nu
 /** What the description of `/api/records` says of a table. */
 export interface RecordTable {
   writes: Writes;
+  /** The columns that a new row takes, which are not those that the database computes. */
   fields: Record<string, RecordField>;
+  /** The columns that a change takes. */
+  changeable: Record<string, RecordField>;
   required: string[];
 }
 
@@ -142,12 +145,24 @@ export async function recordTable(table: string): Promise<RecordTable | null> {
   if (!api) return null;
   const list = api.paths[`/records/${table}`] ?? {};
   const one = api.paths[`/records/${table}/{id}`] ?? {};
-  const schema = api.components?.schemas?.[`create-${table}`] ?? api.components?.schemas?.[`read-${table}`];
+  const known = api.components?.schemas ?? {};
+  // The names of schemas are not those of tables: what they can't have in them is written otherwise.
+  const created = known[bodyName(list.post) ?? ""];
+  const changed = known[bodyName(one.put) ?? ""];
+  const schema = created ?? changed ?? known[`read-${table}`];
   return {
     writes: { create: "post" in list, update: "put" in one, remove: "delete" in one },
     fields: schema?.properties ?? {},
+    changeable: (changed ?? schema)?.properties ?? {},
     required: schema?.required ?? [],
   };
+}
+
+const OPERATION = object<{ requestBody: { $ref: string } }>({ requestBody: object<{ $ref: string }>({ $ref: text }) });
+
+/** The name of what an operation takes, which its schema has, too. */
+function bodyName(operation: unknown): string | undefined {
+  return OPERATION(operation, "", [])?.requestBody.$ref.replace(/^.*\//s, "");
 }
 
 /** The tables whose rows may refer to rows of a table, by what is said of its columns (`comments.post_id`). */

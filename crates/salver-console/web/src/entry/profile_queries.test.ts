@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Column, Entry } from "../catalog";
 import { type Profile, type Span, histogramRequest, histogramsRequest, profileRequest, spanOf, topRequest } from "./profile_queries";
+import { specialNumber } from "../special_number";
 import type { ViewState } from "./view_state";
 
 const columns: Column[] = [
@@ -17,7 +18,8 @@ const span = (column: number, figures: Partial<Profile>) => spanOf(columns[colum
 test("columns share a scan", () => {
   expect(profileRequest(entry, state, columns.slice(0, 2))?.sql).toBe(
     'select count(*) as n_rows, count("id") as filled_0, approx_distinct("id") as distinct_0, min("id") as least_0, max("id") as most_0, avg("id") as mean_0, ' +
-      'count("a b") as filled_1, min("a b") as least_1, max("a b") as most_1, avg("a b") as mean_1 from "t"',
+      'count("a b") as filled_1, min("a b") as least_1, max("a b") as most_1, avg("a b") as mean_1, ' +
+      'min("a b")::text as min_told_1, max("a b")::text as max_told_1, avg("a b")::text as avg_told_1 from "t"',
   );
 });
 
@@ -38,4 +40,10 @@ test("of many texts, the most frequent are counted among the first rows", () => 
   expect(top({ filled: 5_000_000, distinct: 60_000 })).toContain('from (select "word" from "t" where "word" is not null limit 1000000) group by 1');
   expect(top({ filled: 5_000_000, rows: 5_000_000, distinct: 60_000 })).toContain('from (select "word" from "t" limit 1000000) group by 1');
   expect(top({ filled: 5_000_000, distinct: 12 })).not.toContain("limit 1000000");
+});
+
+test("a float that is no number is told by its text", () => {
+  expect(topRequest(entry, state, columns[1] as Column, profile({}))?.sql).toContain('"a b"::text as told');
+  expect(topRequest(entry, state, columns[0] as Column, profile({}))?.sql).not.toContain("told");
+  expect(["NaN", "inf", "-Infinity", "1.5", "", null].map(specialNumber)).toEqual([NaN, Infinity, -Infinity, null, null, null]);
 });

@@ -3,6 +3,7 @@ import type { Bin } from "../chart/view";
 import { isNumeric, isTemporal, kindOf, numberOf } from "../column_type";
 import type { Column, Entry } from "../catalog";
 import type { Value } from "../data_json";
+import { specialNumber } from "../special_number";
 import { sqlName, sqlWhere } from "./filters";
 import type { ViewState } from "./view_state";
 
@@ -35,6 +36,8 @@ export function sqlRequest(sql: string): ApiRequest {
   return { method: "POST", path: "api/sql", headers: { "Content-Type": "text/plain" }, body: sql, sql };
 }
 
+const isFloat = ({ type }: Column) => type.startsWith("Float");
+
 /** Whether a column has a distribution over numbers or time. */
 export function hasHistogram(column: Column): boolean {
   const kind = kindOf(column.type);
@@ -66,6 +69,8 @@ function figures(column: Column, index: number, estimated: boolean): string[] {
   const shown = (value: string) => (kind === "text" ? `left(${value}, ${SHOWN_CHARACTERS})` : value);
   if (!["nested", "binary", "boolean", "other"].includes(kind)) parts.push(`${shown(`min(${name})`)} as least_${index}`, `${shown(`max(${name})`)} as most_${index}`);
   if (isNumeric(kind)) parts.push(`avg(${name}) as mean_${index}`);
+  // JSON has null for what is no number among floats, and its text tells.
+  if (isFloat(column)) parts.push(...["min", "max", "avg"].map((call) => `${call}(${name})::text as ${call}_told_${index}`));
   return parts;
 }
 
@@ -150,9 +155,9 @@ function profileOf(value: (name: string) => Value, index: number, estimated: boo
     filled: Number(value(`filled_${index}`)),
     distinct: distinct === null ? null : Number(distinct),
     estimated,
-    least: value(`least_${index}`),
-    most: value(`most_${index}`),
-    mean: value(`mean_${index}`),
+    least: value(`least_${index}`) ?? specialNumber(value(`min_told_${index}`)),
+    most: value(`most_${index}`) ?? specialNumber(value(`max_told_${index}`)),
+    mean: value(`mean_${index}`) ?? specialNumber(value(`avg_told_${index}`)),
   };
 }
 
@@ -209,7 +214,7 @@ export function fetchSmallHistogram(entry: Entry, state: ViewState, column: Colu
 export function histogramRequest(entry: Entry, state: ViewState, column: Column, bars: number): ApiRequest | null {
   const name = sqlName(column.name);
   // What is infinite or no number lies in no bar.
-  const finite = column.type.startsWith("Float") ? [`abs(${name}) < 1e300`] : [`${name} is not null`];
+  const finite = isFloat(column) ? [`abs(${name}) < 1e300`] : [`${name} is not null`];
   const where = whereOf(entry, state, finite);
   if (where === null) return null;
   const number = isTemporal(kindOf(column.type)) ? `extract(epoch from ${name})::double` : `${name}::double`;
@@ -243,7 +248,14 @@ export function topRequest(entry: Entry, state: ViewState, column: Column, profi
   if (where === null) return null;
   const rows = `${sqlName(entry.name)}${where}`;
   const from = topIsPartial(column, profile) ? `(select ${name} from ${rows} limit ${EXACT_ROWS})` : rows;
-  return sqlRequest(`select ${name} as v, count(*) as n from ${from} group by 1 order by 2 desc, 1 limit ${TOP_VALUES}`);
+  const told = isFloat(column) ? `, ${name}::text as told` : "";
+  return sqlRequest(`select ${name} as v, count(*) as n${told} from ${from} group by 1 order by 2 desc, 1 limit ${TOP_VALUES}`);
+}
+
+/** The most frequent values that such a request asks for, with their numbers. */
+export async function fetchTop(request: ApiRequest, signal: AbortSignal): Promise<Value[][]> {
+  const { rows } = await fetchRows(request, signal);
+  return rows.map(([value = null, count = null, told = null]) => [value ?? specialNumber(told), count]);
 }
 
 /** Whether the most frequent values are those of the first rows. */

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { fetchRows } from "../api";
 import type { Bin } from "../chart/view";
 import { shortNumber, shortTime } from "../chart/number_format";
 import { isTemporal, kindOf, typeLabel } from "../column_type";
@@ -11,7 +10,7 @@ import { RequestPanel } from "../request_panel";
 import { withRights } from "../sql/rights";
 import { type Loaded, useLoaded } from "../use_loaded";
 import { equalFilter } from "./filters";
-import { EXACT_ROWS, type Profile, fetchProfile, fetchSmallHistogram, hasHistogram, profileRequest, topIsPartial, topRequest } from "./profile_queries";
+import { EXACT_ROWS, type Profile, fetchProfile, fetchSmallHistogram, fetchTop, hasHistogram, profileRequest, topIsPartial, topRequest } from "./profile_queries";
 import { type ViewState, setFilters } from "./view_state";
 
 /** How many columns are not waited for until they come into sight. */
@@ -144,7 +143,7 @@ function Distribution({ entry, state, column, profile }: { entry: Entry; state: 
   const known = profile.data ?? undefined;
   const top = counted ? topRequest(entry, state, column, known) : null;
   const histogram = useLoaded(drawn && known ? JSON.stringify([known, state.filters]) : null, (signal) => (known ? fetchSmallHistogram(entry, state, column, known, signal) : Promise.resolve([])));
-  const values = useLoaded(top && JSON.stringify(top), async (signal) => (top ? (await fetchRows(top, signal)).rows : []));
+  const values = useLoaded(top && JSON.stringify(top), async (signal) => (top ? fetchTop(top, signal) : []));
   if (histogram.error || values.error) return <ErrorNote error={withRights(histogram.error ?? values.error)} onRetry={histogram.error ? histogram.reload : values.reload} />;
   if (histogram.data?.length) return <SmallHistogram bins={histogram.data} temporal={isTemporal(kind)} name={column.name} />;
   if (values.data?.length) {

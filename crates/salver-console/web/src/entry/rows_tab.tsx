@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { fetchCount, fetchPage } from "../api";
+import { fetchCount } from "../api";
 import { type Entry, catalog } from "../catalog";
 import type { Value } from "../data_json";
 import { ErrorNote } from "../error_note";
@@ -12,6 +12,7 @@ import { NewRow, RowActions } from "../records/row_actions";
 import { RequestPanel } from "../request_panel";
 import { place, setQuery } from "../router";
 import { useLoaded } from "../use_loaded";
+import { countStored, fetchShownPage } from "./as_stored";
 import { ColumnPicker } from "./column_picker";
 import { Downloads } from "./downloads";
 import { FilterBar } from "./filter_bar";
@@ -22,6 +23,7 @@ import { NoRows } from "./no_rows";
 import { Pager } from "./pager";
 import { rowUrl } from "./row_address";
 import { useSpecialNumbers } from "./special_numbers";
+import { UnreadableNote } from "./unreadable_note";
 import { useCellEdits } from "./use_cell_edits";
 import { type ViewState, countRequest, quoteName, rowsRequest, writeSort } from "./view_state";
 
@@ -39,11 +41,13 @@ export function RowsTab({ entry, state, loaded }: Props) {
   const [key, setKey] = useState<string[]>([]);
   const request = rowsRequest(entry, state, key);
   const counting = countRequest(entry, state);
-  const rows = useLoaded(`${JSON.stringify(request)}#${changeCount.value}`, (signal) => fetchPage(request, signal));
+  const rows = useLoaded(`${JSON.stringify(request)}#${changeCount.value}`, (signal) => fetchShownPage(entry, state, request, key, signal));
   useEffect(() => {
     if (hasKey && !rows.loading) setKey(facts.key);
   }, [hasKey, rows.loading, facts.key]);
-  const total = useLoaded(`${JSON.stringify(counting)}#${changeCount.value}`, (signal) => fetchCount(counting, signal));
+  const total = useLoaded(`${JSON.stringify(counting)}#${changeCount.value}`, (signal) =>
+    fetchCount(counting, signal).catch((error: unknown) => countStored(entry, state, error, signal)),
+  );
   const facetNames = place.value.query.get("facets");
 
   const { described } = facts;
@@ -51,7 +55,9 @@ export function RowsTab({ entry, state, loaded }: Props) {
     () => state.columns.map((column) => ({ ...column, key: facts.key.includes(column.name), refers: described.find(({ name }) => name === column.name)?.fk })),
     [state.columns.map(({ name }) => name).join("\u0000"), facts],
   );
-  const data = useSpecialNumbers(rows.data, entry.columns, request);
+  const unreadable = rows.data?.unreadable ?? null;
+  const special = useSpecialNumbers(unreadable ? null : rows.data, entry.columns, request);
+  const data = unreadable ? rows.data : special;
   const shown = useMemo(() => arrange(data, columns), [data?.rows, columns]);
 
   const onSort = (name: string, add: boolean) => {
@@ -76,7 +82,7 @@ export function RowsTab({ entry, state, loaded }: Props) {
     return column.key ? rowLink(row, index) : undefined;
   };
   const referring = useMemo(() => (facts.records ? referringTables(facts.records.table, catalog.value?.tables.keys() ?? []) : []), [facts]);
-  const { editing, left } = useCellEdits({ entry, facts, columns, rows: shown, keyOfRow, isLoading: rows.loading });
+  const { editing, left } = useCellEdits({ entry, facts, columns, rows: shown, keyOfRow, isLoading: rows.loading, isStored: unreadable !== null });
 
   return (
     <>
@@ -101,6 +107,7 @@ export function RowsTab({ entry, state, loaded }: Props) {
         {facetNames !== null && <Facets entry={entry} state={state} names={facetNames} />}
         <div class={`grid-area${rows.loading ? " busy" : ""}`} aria-busy={rows.loading}>
           <LeftEdits {...left} />
+          {unreadable && rows.error === null && <UnreadableNote error={unreadable} />}
           {rows.error !== null && <ErrorNote error={rows.error} onRetry={rows.reload} />}
           {(rows.data || !rows.error) && (
             <Grid
@@ -131,7 +138,7 @@ export function RowsTab({ entry, state, loaded }: Props) {
           <Pager page={state.page} limit={state.limit} shown={shown.length} total={total.error ? null : total.data} error={total.error} onCount={total.reload} />
         </div>
       </div>
-      <RequestPanel request={request} />
+      <RequestPanel request={rows.data && !rows.loading ? rows.data.request : request} />
     </>
   );
 }

@@ -60,6 +60,11 @@ export default function EntryScreen({ parts }: ScreenProps) {
             <bdi>{entry.message}</bdi>
           </p>
           {entry.hint && <p>{entry.hint}</p>}
+          <p class="row">
+            <button type="button" class="button small" onClick={() => void loadCatalog()}>
+              Try again
+            </button>
+          </p>
         </div>
       )}
       <FactsFault entry={entry} loaded={loaded} />

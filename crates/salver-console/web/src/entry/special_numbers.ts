@@ -2,11 +2,8 @@ import { useEffect, useState } from "preact/hooks";
 import { type ApiRequest, type Rows, send, textOf } from "../api";
 import type { Column } from "../catalog";
 import type { Value } from "../data_json";
-import { valueText } from "../grid/value";
+import { filledRows } from "../special_number";
 import { quoteName } from "./view_state";
-
-/** What JSON has no number for, by its text in CSV. */
-const SPECIAL: Record<string, number> = { NaN: NaN, inf: Infinity, "-inf": -Infinity };
 
 /** The columns of floats that have nulls in some rows, which in JSON may also be NaN or infinite. */
 export function doubtfulColumns(columns: Column[], data: Rows): string[] {
@@ -30,21 +27,7 @@ export function withSpecialNumbers(data: Rows, names: string[], csv: string): Va
   // The head may have line ends in its names.
   const head = 1 + (names.join().match(/\n/g)?.length ?? 0);
   const lines = csv.split("\n").slice(head, -1).map((line) => line.split(","));
-  const positions = names.map((name) => data.columns.indexOf(name));
-  if (lines.length < data.rows.length) return null;
-  const rows: Value[][] = [];
-  for (const [index, row] of data.rows.entries()) {
-    const filled = [...row];
-    for (const [place, at] of positions.entries()) {
-      const text = lines[index]?.[place] ?? "";
-      const special = SPECIAL[text];
-      const value = row[at] ?? null;
-      if (value === null && special !== undefined) filled[at] = special;
-      else if (valueText(value) !== text) return null;
-    }
-    rows.push(filled);
-  }
-  return rows;
+  return filledRows(data.rows, names.map((name) => data.columns.indexOf(name)), lines);
 }
 
 /**

@@ -8,6 +8,7 @@ import { type CellEdit, cellOf, draftOf, failed, isKept, withNow } from "../reco
 import { type Draft, draftFault, draftValue, isChanged } from "../records/draft";
 import type { LeftEditsProps } from "../records/left_edits";
 import { RecordEdit } from "../records/record_edit";
+import { useUnsaved } from "../unsaved";
 import type { EntryFacts } from "./facts";
 import { readRow, rowRequest } from "./row_request";
 
@@ -18,6 +19,8 @@ interface Place {
   rows: Value[][];
   keyOfRow: (index: number) => string[] | null;
   isLoading: boolean;
+  /** Whether the rows are shown as the database has them, and not by the types of their columns. */
+  isStored: boolean;
 }
 
 let lastId = 0;
@@ -26,11 +29,12 @@ let lastId = 0;
  * The changes of cells of a grid. Each belongs to the key of its row, so that another order of the rows moves its editor
  * with the row; what is typed stays until it is saved or given up, also where the row is no longer on the page.
  */
-export function useCellEdits({ entry, facts, columns, rows, keyOfRow, isLoading }: Place): { editing: GridEditing | undefined; left: LeftEditsProps } {
+export function useCellEdits({ entry, facts, columns, rows, keyOfRow, isLoading, isStored }: Place): { editing: GridEditing | undefined; left: LeftEditsProps } {
   const [edits, setEdits] = useState<CellEdit[]>([]);
   const [currentId, setCurrentId] = useState<number | null>(null);
   const latest = useRef(edits);
   latest.current = edits;
+  useUnsaved(edits.some(isKept));
   const { records, described } = facts;
 
   const change = (id: number, next: (edit: CellEdit) => CellEdit) => setEdits((before) => before.map((edit) => (edit.id === id ? next(edit) : edit)));
@@ -66,7 +70,9 @@ export function useCellEdits({ entry, facts, columns, rows, keyOfRow, isLoading 
     if (!key || name === undefined || !records) return;
     const known = latest.current.find((edit) => !edit.busy && edit.column === name && edit.key.join("\u0000") === key.join("\u0000"));
     if (known) return setCurrentId(known.id);
-    const record = new RecordEdit({ table: records.name, entry, keyColumns: facts.key, key }, () => readRow(entry, rowRequest(entry, facts.key, key)));
+    // The row is compared with what was shown, in the same notation.
+    const read = async () => (isStored ? null : readRow(entry, rowRequest(entry, facts.key, key)));
+    const record = new RecordEdit({ table: records.name, entry, keyColumns: facts.key, key }, read);
     const id = ++lastId;
     const type = entry.columns.find((column) => column.name === name)?.type ?? "Utf8";
     const shown = rows[row]?.[column] ?? null;
@@ -90,7 +96,7 @@ export function useCellEdits({ entry, facts, columns, rows, keyOfRow, isLoading 
     begin,
     can: (row, column) => {
       const name = columns[column]?.name ?? "";
-      return !facts.key.includes(name) && name in records.table.fields && !records.table.fields[name]?.readOnly && keyOfRow(row) !== null;
+      return !facts.key.includes(name) && name in records.table.changeable && !records.table.changeable[name]?.readOnly && keyOfRow(row) !== null;
     },
     editor: () =>
       current && (

@@ -29,7 +29,7 @@ export interface ViewState {
 }
 
 /** A name in a list of names, in quotes where it needs them. */
-export const quoteName = (name: string) => (/[",:]|^[-+ ]| $/.test(name) ? `"${name.replace(/"/g, '""')}"` : name);
+export const quoteName = (name: string) => (/[",:]|^[-+ ]| $|\.nulls(first|last)$/.test(name) ? `"${name.replace(/"/g, '""')}"` : name);
 
 /** The names of a list. */
 export function splitNames(text: string): string[] {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { apiPath, fetchJson, send } from "../api";
 import { ErrorNote } from "../error_note";
 import { type Answer, JOB, isOver, type Job, jobAnswer } from "./call";
@@ -6,8 +6,8 @@ import { type Answer, JOB, isOver, type Job, jobAnswer } from "./call";
 interface JobPanelProps {
   id: string;
   onAnswer: (answer: Answer) => void;
-  /** The job was removed. */
-  onGone: () => void;
+  /** The job was removed, or ended before it was over. */
+  onGone: (end: "removed" | "cancelled") => void;
 }
 
 const TONES: Record<Job["state"], string> = { queued: "warn", running: "accent", done: "good", failed: "bad" };
@@ -17,9 +17,13 @@ export function JobPanel({ id, onAnswer, onGone }: JobPanelProps) {
   const [job, setJob] = useState<Job | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [now, setNow] = useState(Date.now);
+  const [cancelling, setCancelling] = useState(false);
+  const [turn, setTurn] = useState(0);
+  const following = useRef<AbortController | null>(null);
 
   useEffect(() => {
     const controller = new AbortController();
+    following.current = controller;
     const { signal } = controller;
     const follow = async () => {
       let known = await fetchJson(apiPath("jobs", id), JOB, signal);
@@ -38,14 +42,21 @@ export function JobPanel({ id, onAnswer, onGone }: JobPanelProps) {
       controller.abort();
       clearInterval(timer);
     };
-  }, [id]);
+  }, [id, turn]);
 
+  const over = job !== null && isOver(job);
   const remove = async () => {
+    setError(null);
+    setCancelling(!over);
+    // A browser sends one request after the other for the same address, and the one that follows the job waits long.
+    following.current?.abort();
     try {
       await send({ method: "DELETE", path: apiPath("jobs", id) });
-      onGone();
+      onGone(over ? "removed" : "cancelled");
     } catch (failure) {
       setError(failure);
+      setCancelling(false);
+      if (!over) setTurn(turn + 1);
     }
   };
   return (
@@ -53,14 +64,14 @@ export function JobPanel({ id, onAnswer, onGone }: JobPanelProps) {
       <div class="row">
         <b>Job</b>
         <code>{id}</code>
-        {job && <span class={`badge ${TONES[job.state]}`}>{job.state}</span>}
+        {cancelling ? <span class="badge warn">cancelling</span> : job && <span class={`badge ${TONES[job.state]}`}>{job.state}</span>}
         {job && <span class="muted">{timing(job, now)}</span>}
         <span class="spring" />
-        <button type="button" class={`button small${job && !isOver(job) ? " danger" : ""}`} onClick={() => void remove()}>
-          {job && isOver(job) ? "Remove" : "Cancel"}
+        <button key={over ? "remove" : "cancel"} type="button" class={`button small${over ? "" : " danger"}`} disabled={cancelling} onClick={() => void remove()}>
+          {over ? "Remove" : "Cancel"}
         </button>
       </div>
-      {job && !isOver(job) && <progress aria-label="The job is on its way" />}
+      {job && !over && <progress aria-label="The job is on its way" />}
       <ErrorNote error={error} />
     </div>
   );

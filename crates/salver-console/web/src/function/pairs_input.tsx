@@ -1,3 +1,4 @@
+import { TextLines } from "../text_lines";
 import { type Pair, readPairs, writePairs } from "./pairs";
 
 interface PairsInputProps {
@@ -16,7 +17,7 @@ export function PairsInput({ label, value, onChange }: PairsInputProps) {
       {pairs.map(([name, text], index) => (
         <div key={index} class="row">
           <input type="text" dir="auto" spellcheck={false} placeholder="name" aria-label={`Name ${index + 1}`} value={name} onInput={(event) => change(index, [event.currentTarget.value, text])} />
-          <input type="text" dir="auto" placeholder="value" aria-label={`Value ${index + 1}`} value={text} onInput={(event) => change(index, [name, event.currentTarget.value])} />
+          <TextLines placeholder="value" aria-label={`Value ${index + 1}`} value={text} onText={(typed) => change(index, [name, typed])} />
         </div>
       ))}
     </div>

@@ -8,6 +8,9 @@ import { RequestPanel } from "../request_panel";
 import { RunButton } from "../run_button";
 import { pageUrl, place, setQuery } from "../router";
 import type { ScreenProps } from "../screens";
+import { keepTyped, readTyped } from "../session/drafts";
+import { sessionKnown } from "../session/session";
+import { record, text } from "../shape";
 import { useLoaded } from "../use_loaded";
 import { AnswerView } from "./answer_view";
 import { ArgumentForm } from "./argument_form";
@@ -48,7 +51,7 @@ export default function FunctionScreen({ parts }: ScreenProps) {
         </div>
       )}
       {endpoint && endpoint.call === undefined && <p class="note">This belongs to an application, and is called at its own path only: see the API reference.</p>}
-      {endpoint?.call !== undefined && !schemas.loading && <Call key={`${file}/${name}`} endpoint={endpoint} call={endpoint.call} document={schemas.data} />}
+      {endpoint?.call !== undefined && !schemas.loading && sessionKnown.value && <Call key={`${file}/${name}`} endpoint={endpoint} call={endpoint.call} document={schemas.data} />}
     </section>
   );
 }
@@ -86,13 +89,28 @@ function argumentsOf(query: URLSearchParams): Record<string, string> {
   return Object.fromEntries([...query].filter(([key]) => key.startsWith(ARGUMENT)).map(([key, value]) => [key.slice(ARGUMENT.length), value]));
 }
 
+const TYPED = record(text);
+
+/** What was typed on this step of the history and not called with. */
+function typedArguments(): Record<string, string> | null {
+  try {
+    return TYPED(JSON.parse(readTyped() ?? "null"), "", []) ?? null;
+  } catch {
+    return null;
+  }
+}
+
 function Call({ endpoint, call: target, document }: { endpoint: FunctionEndpoint; call: string; document: Document | null }) {
   const path = target.replace(/^\//, "");
   const body = document?.paths[target]?.post?.requestBody;
   const schema = body && "content" in body ? (body.content?.["application/json"]?.schema ?? body.content?.["multipart/form-data"]?.schema) : undefined;
   const fields = fieldsOf(endpoint.parameters, schema, document);
 
-  const [values, setValues] = useState(() => argumentsOf(place.value.query));
+  const [values, setValues] = useState(() => typedArguments() ?? argumentsOf(place.value.query));
+  const type = (next: Record<string, string>) => {
+    setValues(next);
+    keepTyped(JSON.stringify(next));
+  };
   const [files, setFiles] = useState<Record<string, File>>({});
   const [asJob, setAsJob] = useState(false);
   const [running, setRunning] = useState(false);
@@ -101,6 +119,7 @@ function Call({ endpoint, call: target, document }: { endpoint: FunctionEndpoint
   const [error, setError] = useState<unknown>(null);
   const controller = useRef<AbortController | null>(null);
   const jobId = place.value.query.get("job");
+  const [cancelled, setCancelled] = useState<string | null>(null);
   useEffect(() => () => controller.current?.abort(), []);
 
   const request: ApiRequest = { method: "POST", path, headers: { "Content-Type": "application/json" }, body: argumentsJson(fields, values) };
@@ -112,7 +131,9 @@ function Call({ endpoint, call: target, document }: { endpoint: FunctionEndpoint
     setAnswer(null);
     setError(null);
     setStreamed("");
+    setCancelled(null);
     setRunning(true);
+    keepTyped(null);
     setQuery({ job: null, ...addressOf(fields, values) }, { replace: true });
     try {
       const sent = withFiles(request, fields, values, files);
@@ -132,7 +153,7 @@ function Call({ endpoint, call: target, document }: { endpoint: FunctionEndpoint
 
   return (
     <>
-      <ArgumentForm fields={fields} values={values} error={error} onChange={setValues} onFile={(name, file) => setFiles({ ...files, [name]: file })} onSubmit={() => void submit()}>
+      <ArgumentForm fields={fields} values={values} error={error} onChange={type} onFile={(name, file) => setFiles({ ...files, [name]: file })} onSubmit={() => void submit()}>
         <div class="row">
           <RunButton
             running={running}
@@ -151,7 +172,23 @@ function Call({ endpoint, call: target, document }: { endpoint: FunctionEndpoint
         </div>
       </ArgumentForm>
       <ErrorNote error={error} />
-      {jobId && <JobPanel id={jobId} onAnswer={setAnswer} onGone={() => setQuery({ job: null }, { replace: true })} />}
+      {jobId && (
+        <JobPanel
+          id={jobId}
+          onAnswer={setAnswer}
+          onGone={(end) => {
+            setQuery({ job: null }, { replace: true });
+            if (end === "cancelled") setCancelled(jobId);
+          }}
+        />
+      )}
+      <p class={cancelled === null ? "visually-hidden" : "note"} role="status">
+        {cancelled !== null && (
+          <>
+            Job <code>{cancelled}</code> is cancelled.
+          </>
+        )}
+      </p>
       {running && streamed && (
         <pre class="code" tabIndex={0} aria-label="The answer so far">
           {streamed.slice(-20_000)}

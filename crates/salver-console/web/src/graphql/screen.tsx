@@ -8,6 +8,9 @@ import { type Answer, readAnswer } from "../function/call";
 import { RequestPanel } from "../request_panel";
 import { RunButton } from "../run_button";
 import { place, setQuery } from "../router";
+import { keepTyped, readTyped } from "../session/drafts";
+import { sessionKnown } from "../session/session";
+import { object, text as anyText } from "../shape";
 import { useLoaded } from "../use_loaded";
 import { errorsOf, GraphqlErrors } from "./errors";
 import { SchemaPanel } from "./schema_panel";
@@ -17,10 +20,16 @@ import "./graphql.css";
 
 /** GraphQL over everything that is served. */
 export default function GraphqlScreen() {
+  // Whose text is shown must be known.
+  return sessionKnown.value ? <Documents /> : <p class="loading">Loading…</p>;
+}
+
+function Documents() {
   const { query } = place.value;
   const fields = useLoaded("fields", (signal) => rootFields(signal));
-  const [text, setText] = useState<string | null>(query.get("q"));
-  const [variables, setVariables] = useState(query.get("variables") ?? "");
+  const [typed] = useState(typedDocument);
+  const [text, setText] = useState<string | null>(typed?.text ?? query.get("q"));
+  const [variables, setVariables] = useState(typed?.variables ?? query.get("variables") ?? "");
   const [running, setRunning] = useState(false);
   const [answer, setAnswer] = useState<Answer | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -29,7 +38,13 @@ export default function GraphqlScreen() {
   const ran = useRef("");
   const document = text ?? firstDocument(fields.data ?? []);
 
-  const run = async (asked: string, method: "GET" | "POST") => {
+  const type = (next: { text: string; variables: string }) => {
+    setText(next.text);
+    setVariables(next.variables);
+    const isSent = next.text === query.get("q") && next.variables === (query.get("variables") ?? "");
+    keepTyped(isSent ? null : JSON.stringify(next));
+  };
+  const run = async (asked: string, method: "GET" | "POST", variables: string) => {
     const sent = graphqlRequest(asked, variables, method);
     ran.current = asked;
     controller.current?.abort();
@@ -51,16 +66,21 @@ export default function GraphqlScreen() {
   const start = () => {
     setText(document);
     ran.current = document;
+    keepTyped(null);
     setQuery({ q: document, variables: variables || null }, { replace: query.get("q") === document });
-    void run(document, "POST");
+    void run(document, "POST", variables);
   };
 
   // What a link or the history of the browser brings is asked by GET, by which nothing can be changed.
   const linked = query.get("q");
   useEffect(() => {
     if (linked === null || ran.current === linked) return;
-    setText(linked);
-    void run(linked, "GET");
+    // What was typed over it and not sent is still there.
+    const over = typedDocument();
+    const own = query.get("variables") ?? "";
+    setText(over?.text ?? linked);
+    setVariables(over?.variables ?? own);
+    void run(linked, "GET", own);
   }, [linked]);
   useEffect(() => () => controller.current?.abort(), []);
 
@@ -79,10 +99,10 @@ export default function GraphqlScreen() {
       </header>
       <div class="graphql-columns">
         <div class="graphql-write">
-          <Editor value={document} onChange={setText} onRun={start} language={{ name: "graphql" }} label="GraphQL document" lines={12} mark={at && first ? { ...at, message: first.message } : null} />
+          <Editor value={document} onChange={(next) => type({ text: next, variables })} onRun={start} language={{ name: "graphql" }} label="GraphQL document" lines={12} mark={at && first ? { ...at, message: first.message } : null} />
           <details open={variables !== ""}>
             <summary>Variables</summary>
-            <Editor value={variables} onChange={setVariables} onRun={start} language={{ name: "json" }} label="Variables, as JSON" lines={3} />
+            <Editor value={variables} onChange={(next) => type({ text: document, variables: next })} onRun={start} language={{ name: "json" }} label="Variables, as JSON" lines={3} />
           </details>
           <div class="row">
             <RunButton running={running} label="Run" title="Ctrl+Enter" onRun={start} onCancel={() => controller.current?.abort()} />
@@ -91,10 +111,21 @@ export default function GraphqlScreen() {
           {answer && <AnswerView answer={answer} name="graphql" />}
           <RequestPanel request={graphqlRequest(document, variables, "POST")} />
         </div>
-        <SchemaPanel fields={fields.data ?? []} error={fields.error} onRetry={fields.reload} onChoose={setText} />
+        <SchemaPanel fields={fields.data ?? []} error={fields.error} onRetry={fields.reload} onChoose={(next) => type({ text: next, variables })} />
       </div>
     </section>
   );
+}
+
+const TYPED = object<{ text: string; variables: string }>({ text: anyText, variables: anyText });
+
+/** What was typed on this step of the history and not sent. */
+function typedDocument(): { text: string; variables: string } | null {
+  try {
+    return TYPED(JSON.parse(readTyped() ?? "null"), "", []) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 function graphqlRequest(document: string, variables: string, method: "GET" | "POST"): ApiRequest {

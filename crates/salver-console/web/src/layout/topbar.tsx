@@ -1,7 +1,7 @@
 import { apiKey } from "../api";
 import { Icon } from "../icon";
 import { pageUrl } from "../router";
-import { logOut, requestLogin, session } from "../session/session";
+import { keyRefused, logOut, requestLogin, session } from "../session/session";
 import { nextTheme, theme } from "./theme";
 
 const THEMES = { system: "system", light: "sun", dark: "moon" } as const;
@@ -9,7 +9,8 @@ const THEMES = { system: "system", light: "sun", dark: "moon" } as const;
 /** The bar at the top: the name, the theme, and who is logged in. */
 export function Topbar({ open, onToggle }: { open: boolean; onToggle: () => void }) {
   const { user, hasUsers } = session.value;
-  const known = user !== null || apiKey.get() !== null;
+  // A key that the server does not know makes nobody known.
+  const known = user !== null || (apiKey.get() !== null && !keyRefused.value);
   return (
     <header class="topbar">
       <button type="button" class="button icon-only menu-button" aria-label="Navigation" aria-expanded={open} onClick={onToggle}>
@@ -34,7 +35,7 @@ export function Topbar({ open, onToggle }: { open: boolean; onToggle: () => void
           </button>
         </>
       ) : (
-        hasUsers && (
+        (hasUsers || keyRefused.value) && (
           <button type="button" class="button quiet" onClick={() => requestLogin()}>
             Log in
           </button>

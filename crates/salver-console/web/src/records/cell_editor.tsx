@@ -15,7 +15,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** The editor in place of a cell: Enter saves, Escape leaves the value as it was. */
+/** The editor in place of a cell: Enter saves, with Ctrl where there are several lines; Escape leaves the value as it was. */
 export function CellEditor({ edit, nullable, onDraft, onSave, onClose }: Props) {
   const { column, type, draft, error, busy, before, shown } = edit;
   const save = (next: Draft) => !busy && onSave(next);
@@ -37,7 +37,7 @@ export function CellEditor({ edit, nullable, onDraft, onSave, onClose }: Props) 
       onKeyDown={(event) => {
         event.stopPropagation();
         if (event.key === "Escape") onClose();
-        if (event.key === "Enter" && event.target instanceof HTMLTextAreaElement && (event.ctrlKey || event.metaKey)) save(draft);
+        if (event.key === "Enter" && event.target instanceof HTMLTextAreaElement && !event.defaultPrevented && (event.ctrlKey || event.metaKey)) save(draft);
       }}
       onDblClick={(event) => event.stopPropagation()}
     >

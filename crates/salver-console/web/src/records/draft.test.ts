@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { writeData } from "../data_json";
+import { ExactNumber, writeData } from "../data_json";
 import { base64OfHex, hexOfBase64, isHex } from "./bytes_text";
-import { draftFault, draftValue, draftWarning, isChanged } from "./draft";
+import { draftFault, draftValue, draftWarning, isChanged, likeBefore } from "./draft";
 
 test("bytes are typed as they are shown, and sent as base64", () => {
   expect(draftValue("deadbeef", "00", "binary")).toBe("3q2+7w==");
@@ -50,4 +50,14 @@ test("numbers keep their digits", () => {
   expect(writeData(draftValue("9007199254740993", "1", "integer"))).toBe("9007199254740993");
   expect(draftValue("NaN", "1", "number")).toBe("NaN");
   expect(draftValue("true", null, "boolean")).toBe(true);
+});
+
+test("what was a number stays one where it can", () => {
+  const written = (typed: string, before: Parameters<typeof likeBefore>[1]) => writeData(likeBefore(typed, before));
+  expect(written("13", 12)).toBe("13");
+  expect(written(" 9007199254740993 ", new ExactNumber("1.0"))).toBe("9007199254740993");
+  expect(written("007", 12)).toBe('"007"');
+  expect(written("twelve", 12)).toBe('"twelve"');
+  expect(written("13", "12")).toBe('"13"');
+  expect(written("13", null)).toBe('"13"');
 });

@@ -26,11 +26,22 @@ export function isChanged(draft: Draft, before: Draft, kind: Kind): boolean {
   return withPlainEnds(draft) !== withPlainEnds(before);
 }
 
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
+
+/**
+ * What was typed for a column of texts, as a number where there was one: databases without fixed types have both in the
+ * same column, and keep what they are sent.
+ */
+export function likeBefore(value: Value, before: Value): Value {
+  const wasNumber = typeof before === "number" || before instanceof ExactNumber;
+  return wasNumber && typeof value === "string" && NUMBER.test(value.trim()) ? new ExactNumber(value.trim()) : value;
+}
+
 /** The value that is written for what was typed. A text that is no number is sent as it is, and the server says so. */
 export function draftValue(draft: string | null, before: Draft, kind: Kind): Value {
   if (draft === null) return null;
   if (kind === "binary") return base64OfHex(draft);
   if (kind === "boolean" && (draft === "true" || draft === "false")) return draft === "true";
-  if (isNumeric(kind) && /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(draft.trim())) return new ExactNumber(draft.trim());
+  if (isNumeric(kind) && NUMBER.test(draft.trim())) return new ExactNumber(draft.trim());
   return withEndsOf(before ?? "", draft);
 }

@@ -2,6 +2,7 @@ import { useRef } from "preact/hooks";
 import { isNumeric, kindOf } from "../column_type";
 import type { TableColumn } from "../catalog";
 import type { RecordField } from "../entry/metadata";
+import { TextLines } from "../text_lines";
 import { type Draft, draftWarning } from "./draft";
 
 /**
@@ -32,8 +33,8 @@ interface Props {
 /** The input for a value of a column, with a warning where the text can't keep its line ends. */
 export function FieldInput({ id, type, value, before, onChange, invalid, describedBy, autofocus, leftOut = "default", maxLength }: Props) {
   const kind = kindOf(type);
-  // An input that became one of several lines stays so: another in its place would lose the cursor.
-  const lines = useRef(false);
+  // Another kind of input in its place would lose the cursor.
+  const several = useRef(false);
   const warning = draftWarning(value, before, kind);
   const descriptions = [describedBy, warning && `${id}-warning`].filter(Boolean).join(" ") || undefined;
   const focus = autofocus === "all" ? focusAll : autofocus ? focusOnce : undefined;
@@ -49,12 +50,12 @@ export function FieldInput({ id, type, value, before, onChange, invalid, describ
   }
   const placeholder = value === null ? "NULL" : value === undefined ? leftOut : kind === "binary" ? "hexadecimal, as in 00ff" : "";
   const text = value ?? "";
-  // An input of one line drops line ends, of whatever column.
-  if (/[\r\n]/.test(text) || (kind === "text" && text.length > 60)) lines.current = true;
-  if (lines.current) {
+  // A database without fixed types may have a text with line ends in any column.
+  if (kind === "text" || /[\r\n]/.test(text)) several.current = true;
+  if (several.current) {
     return (
       <>
-        <textarea {...common} dir="auto" rows={5} value={text} placeholder={placeholder} onInput={(event) => onChange(event.currentTarget.value)} />
+        <TextLines {...common} long={text.length > 60} maxLength={maxLength && maxLength < 10000 && kind === "text" ? maxLength : undefined} value={text} placeholder={placeholder} onText={onChange} />
         {warning && (
           <span class="field-warning" id={`${id}-warning`} role="status">
             {warning}
@@ -68,8 +69,6 @@ export function FieldInput({ id, type, value, before, onChange, invalid, describ
       {...common}
       dir="auto"
       inputMode={isNumeric(kind) ? "decimal" : undefined}
-      // Of bytes it counts others than the characters that are typed.
-      maxLength={maxLength && maxLength < 10000 && kind !== "binary" ? maxLength : undefined}
       value={text}
       placeholder={placeholder}
       onInput={(event) => onChange(event.currentTarget.value)}
@@ -85,5 +84,5 @@ const focusOnce = (element: HTMLElement | null): boolean => {
 };
 
 const focusAll = (element: HTMLElement | null) => {
-  if (focusOnce(element) && element instanceof HTMLInputElement) element.select();
+  if (focusOnce(element) && (element instanceof HTMLInputElement || (element instanceof HTMLTextAreaElement && element.rows === 1))) element.select();
 };

@@ -95,7 +95,7 @@ test("no undo is offered where it would restore something else", async () => {
 });
 
 test("tables that refer to a table are known by its columns", () => {
-  const table = { writes: { create: true, update: true, remove: true }, required: [], fields: { id: { "x-referenced": ["chi.par", "chi.other", "a.b.c", "tree.parent"] } } };
+  const table = { writes: { create: true, update: true, remove: true }, required: [], changeable: {}, fields: { id: { "x-referenced": ["chi.par", "chi.other", "a.b.c", "tree.parent"] } } };
   expect(referringTables(table, ["chi", "a", "a.b", "tree"])).toEqual(["chi", "a.b", "tree"]);
   expect(referringTables(table, [])).toEqual(["chi", "a.b", "tree"]);
 });

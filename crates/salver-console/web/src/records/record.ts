@@ -3,8 +3,10 @@ import { ApiError, type ApiRequest, apiPath, dataOf, send, textOf } from "../api
 import type { Entry } from "../catalog";
 import { type Value, writeData } from "../data_json";
 import { hexOfBase64 } from "./bytes_text";
+import { likeBefore } from "./draft";
 import { whyInexact } from "./exactness";
 import { type RecordName, isBinary, keyText, nameOf, recordRequest } from "./record_request";
+import { writeUntagged } from "./untagged";
 
 /** A row of a table as `/api/records` has it, with the tag of its state. */
 export interface TaggedRecord {
@@ -44,24 +46,27 @@ export async function readRecord(record: RecordName, signal?: AbortSignal): Prom
   return { values, tag: Array.isArray(listed) ? null : response.headers.get("etag") };
 }
 
-/** The request that changes a row, if it is still what it was. */
-function updateRequest(record: RecordName, changes: Changes, tag: string | null): ApiRequest {
-  const headers: Record<string, string> = { "Content-Type": "application/json" };
-  if (tag) headers["If-Match"] = tag;
-  return { ...recordRequest(record, "PUT"), headers, body: writeData(changes) };
+/** Changes a row, or deletes it without changes, if it is still what was seen of it. */
+async function writeIfSame(record: RecordName, seen: TaggedRecord, changes: Changes | null): Promise<void> {
+  const method = changes ? "PUT" : "DELETE";
+  const headers: Record<string, string> = changes ? { "Content-Type": "application/json" } : {};
+  const body = changes ? { body: writeData(changes) } : {};
+  if (seen.tag) return write({ ...recordRequest(record, method), ...body, headers: { ...headers, "If-Match": seen.tag } });
+  return writeUntagged(record, seen.values, async () => (await readRecord(record)).values, { ...body, headers, method });
 }
 
 /** Changes a row, and keeps the way back. */
-export async function updateRecord(record: RecordName, before: TaggedRecord, changes: Changes): Promise<void> {
+export async function updateRecord(record: RecordName, before: TaggedRecord, typed: Changes): Promise<void> {
+  const changes: Changes = new Map([...typed].map(([name, value]) => [name, likeBefore(value, before.values.get(name) ?? null)]));
   const names = [...changes.keys()];
   const old: Changes = new Map(names.map((name) => [name, before.values.get(name) ?? null]));
   // While it is still there. Should it change before it is written over, its tag does, too.
   const whyFinal = await whyInexact(record, old);
-  await write(updateRequest(record, changes, before.tag));
+  await writeIfSame(record, before, changes);
   const done = `Changed ${names.join(", ")} of ${nameOf(record)}`;
   if (whyFinal !== null) return changed(`${done}. It can't be undone: ${whyFinal}`, null);
   const after = await readRecord(record).catch(() => null);
-  changed(done, after && (() => undoing(write(updateRequest(record, old, after.tag)), "The row is still as it was changed")));
+  changed(done, after && (() => undoing(writeIfSame(record, after, old), "The row is still as it was changed")));
 }
 
 /** Creates a row; the answer is its key. */
@@ -75,7 +80,9 @@ export async function createRecord(entry: Entry, table: string, keyColumns: stri
   });
   const row = dataOf(response, await textOf(response));
   const key = row instanceof Map && keyColumns.length ? keyColumns.map((name) => String(shownValue(entry, name, row.get(name) ?? null) ?? "")) : null;
-  changed(`Created ${table}${key ? ` ${keyText(key)}` : ""}`, key && (() => undoing(write(recordRequest({ table, entry, keyColumns, key }, "DELETE")), "The row is still there")));
+  const record = key && { table, entry, keyColumns, key };
+  const after = record && (await readRecord(record).catch(() => null));
+  changed(`Created ${table}${key ? ` ${keyText(key)}` : ""}`, after && (() => undoing(writeIfSame(record, after, null), "The row is still there")));
   return key;
 }
 
@@ -89,13 +96,17 @@ export function shownValue(entry: Entry, column: string, value: Value): Value {
  * have gone with it.
  */
 export async function deleteRecord(record: RecordName, before: TaggedRecord, whyFinal: string | null, referring: string[]): Promise<void> {
-  const headers: Record<string, string> = before.tag ? { "If-Match": before.tag } : {};
-  await write({ ...recordRequest(record, "DELETE"), headers });
+  await writeIfSame(record, before, null);
   const insert: ApiRequest = { method: "POST", path: apiPath("records", record.table), headers: { "Content-Type": "application/json" }, body: writeData(before.values) };
   const alone = referring.length > 0 ? `. Undo brings back this row, and none of ${referring.join(", ")}` : "";
   const done = `Deleted ${nameOf(record)}`;
   if (whyFinal !== null) changed(`${done}. It can't be undone: ${whyFinal}`, null);
   else changed(done + alone, () => undoing(write(insert), "The row is still gone"));
+}
+
+/** Whether an error says that the row is not there: by the code of `/api/records`, or as it is told above. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404 && (error.word === "1003" || error.word === "record_not_found");
 }
 
 /** A try to take a change back: where it fails, the error says what is so still, and which column is to blame. */
@@ -104,6 +115,10 @@ async function undoing(trying: Promise<void>, still: string): Promise<void> {
     await trying;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    if (error.status === 412 || isGone(error)) {
+      const [what, hint] = isGone(error) ? ["deleted the row", null] : ["changed the row", "The page of the row shows what it is now; change it there."];
+      throw new ApiError(error.status, error.word, `It was not taken back: somebody else ${what} since`, hint, error.body, error.asked);
+    }
     const columns = Object.entries(fieldErrors(error)).map(([name, message]) => `${name}: ${message}`);
     const why = [error.message, ...columns].join("; ");
     throw new ApiError(error.status, error.word, `${still}. ${why}`, error.hint, error.body, error.asked);

@@ -90,3 +90,13 @@ test("edits that were open at once are both written", async () => {
   await Promise.all([first.save(of({ name: "new" }), of({ name: "ann" })), second.save(of({ age: "40" }), of({ age: "30" }))]);
   expect(row).toMatchObject({ name: "new", age: "40" });
 });
+
+test("a row that somebody else deleted is told to be gone, and the rows are read again", async () => {
+  const { changeCount } = await import("./record");
+  const opened = edit();
+  await opened.now();
+  const before = changeCount.value;
+  vi.stubGlobal("fetch", async () => new Response('{"code":1003,"message":"Record \'1\' not found"}', { status: 404, headers: { "content-type": "application/json" } }));
+  await expect(opened.save(of({ name: "mine" }), of({ name: "ann" }))).rejects.toThrow("Somebody else deleted the row meanwhile");
+  expect(changeCount.value).toBe(before + 1);
+});

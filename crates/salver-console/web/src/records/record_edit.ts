@@ -1,7 +1,7 @@
 import { ApiError, isAborted } from "../api";
 import type { Value } from "../data_json";
 import { valueText } from "../grid/value";
-import { type Changes, type TaggedRecord, changeCount, readRecord, shownValue, updateRecord } from "./record";
+import { type Changes, type TaggedRecord, changeCount, isGone, readRecord, shownValue, updateRecord } from "./record";
 import type { RecordName } from "./record_request";
 
 /** Values of a row, by column. */
@@ -18,6 +18,9 @@ export class EditConflict extends ApiError {
     super(412, "precondition_failed", `Somebody else changed the row meanwhile${told && `: ${told}`}`, "Save again to write over it, or cancel to leave it so.", null);
   }
 }
+
+/** The row was deleted by somebody else. */
+const deleted = () => new ApiError(404, "record_not_found", "Somebody else deleted the row meanwhile", "What you typed is still here: copy it, should a new row have it.", null);
 
 /** How much of a value a message has. */
 const TOLD_LENGTH = 80;
@@ -75,18 +78,25 @@ export class RecordEdit {
         // The next one who saves may have more luck.
         this.reading = this.read();
         this.reading.catch(() => undefined);
-        throw error;
+        throw this.told(error);
       }
       const changed = [...shown].filter(([name, value]) => !isSame(value, now.values.get(name) ?? null)).map(([name]) => name);
       if (changed.length) throw this.conflict(now.values, changed);
       try {
         return await updateRecord(this.record, now.record, changes);
       } catch (error) {
-        if (!(error instanceof ApiError) || error.status !== 412) throw error;
+        if (!(error instanceof ApiError) || error.status !== 412) throw this.told(error);
         this.reading = this.read();
         if (attempt === TRIES) throw this.conflict(await this.now(), []);
       }
     }
+  }
+
+  /** An error as it is told: of a row that is gone, what shows rows leaves it out then. */
+  private told(error: unknown): unknown {
+    if (!isGone(error)) return error;
+    changeCount.value++;
+    return deleted();
   }
 
   private conflict(now: Values, columns: string[]): EditConflict {

@@ -5,6 +5,7 @@ import type { Value } from "../data_json";
 import type { RecordTable } from "../entry/metadata";
 import { ErrorNote } from "../error_note";
 import { valueText } from "../grid/value";
+import { useUnsaved } from "../unsaved";
 import { type Draft, draftFault, draftValue, isChanged } from "./draft";
 import { FieldInput, leftOutOf } from "./field_input";
 import { type Changes, fieldErrors } from "./record";
@@ -29,12 +30,15 @@ export function RecordForm({ columns, table, described, row, saveLabel, onSave, 
   const [busy, setBusy] = useState(false);
   const [faults, setFaults] = useState<Record<string, string>>({});
   const errors = { ...fieldErrors(error), ...faults };
-  const editable = columns.filter(({ name, type }) => kindOf(type) !== "nested" && (row === null || !table.fields[name]?.readOnly));
+  const fields = row ? table.changeable : table.fields;
+  // What the description leaves out, the database computes.
+  const editable = columns.filter(({ name, type }) => kindOf(type) !== "nested" && name in fields && (row === null || !fields[name]?.readOnly));
 
   const before = (name: string): Draft => {
     const value = row?.get(name);
     return row ? (value === null || value === undefined ? null : valueText(value)) : undefined;
   };
+  useUnsaved(editable.some(({ name, type }) => isChanged(drafts[name], before(name), kindOf(type))));
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const changes: Changes = new Map();
@@ -94,8 +98,8 @@ export function RecordForm({ columns, table, described, row, saveLabel, onSave, 
               invalid={Boolean(message)}
               describedBy={message ? `${id}-error` : undefined}
               autofocus={index === 0 ? "all" : undefined}
-              leftOut={leftOutOf(table.fields[name], table.required.includes(name), column)}
-              maxLength={table.fields[name]?.maxLength}
+              leftOut={leftOutOf(fields[name], table.required.includes(name), column)}
+              maxLength={fields[name]?.maxLength}
             />
             {message && (
               <span class="field-error" id={`${id}-error`} role="alert">

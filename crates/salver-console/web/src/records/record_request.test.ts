@@ -17,7 +17,7 @@ test("what means something else in a path is a condition", () => {
   for (const key of ["", ".", "..", "a,b", "a~b"]) {
     expect(request(["k"], [key])).toEqual({ method: "DELETE", path: "api/records/t", query: [["filter", `k,eq,${key}`], ["max_affected", "1"]] });
   }
-  expect(request(["k", "n"], ["..", "1"], "GET").query).toEqual([["filter", "k,eq,.."], ["filter", "n,eq,1"]]);
+  expect(request(["k", "n"], ["..", "1"], "GET").query).toEqual([["filter", "k,eq,.."], ["filter", "n,eq,1"], ["strict", "1"]]);
 });
 
 test("bytes of a key are base64", () => {

@@ -38,6 +38,7 @@ export function recordRequest({ table, entry, keyColumns, key }: RecordName, met
   const written = key.map((value, index) => (isBinary(entry, keyColumns[index] ?? "") ? base64OfHex(value) : value));
   if (written.every((value) => isSegment(value) && !/[,~]/.test(value))) return { method, path: apiPath("records", table, written.join("~")) };
   const query = keyColumns.map((name, index): [string, string] => ["filter", `${name},eq,${written[index]}`]);
-  if (method !== "GET") query.push(["max_affected", "1"]);
+  // Otherwise a condition that can't be read would be left out, and another row be found.
+  query.push(method === "GET" ? ["strict", "1"] : ["max_affected", "1"]);
   return { method, path: apiPath("records", table), query };
 }

@@ -1,16 +1,17 @@
 import "../entry/entry.css";
 import "./row.css";
 import { useState } from "preact/hooks";
-import { fetchRows } from "../api";
 import { kindOf, typeLabel } from "../column_type";
-import { type Column, type Entry, catalog, catalogError, loadCatalog } from "../catalog";
+import { type Column, type Entry, catalog, catalogError, loadCatalog, recordsName } from "../catalog";
 import { ExactNumber, type Value } from "../data_json";
 import { type LoadedFacts, useFacts } from "../entry/facts";
 import { FactsFault } from "../entry/facts_fault";
 import { referringTables } from "../entry/metadata";
 import { rowKeyOf, rowUrl } from "../entry/row_address";
+import { fetchShownRow } from "../entry/as_stored";
 import { readRow, rowRequest } from "../entry/row_request";
 import { useSpecialNumbers } from "../entry/special_numbers";
+import { UnreadableNote } from "../entry/unreadable_note";
 import { ErrorNote, ErrorScreen } from "../error_note";
 import { CellContent } from "../grid/cell";
 import { JsonTree } from "../grid/json_tree";
@@ -67,8 +68,11 @@ function Row({ entry, loaded, rowKey }: RowProps) {
   const [edit, setEdit] = useState<{ record: RecordEdit; shown: Values } | null>(null);
   const [deletion, setDeletion] = useState<Deletion | null>(null);
   const [error, setError] = useState<unknown>(null);
-  const row = useLoaded(`${JSON.stringify(request)}#${changeCount.value}`, (signal) => fetchRows(request, signal));
-  const data = useSpecialNumbers(row.data, entry.columns, request);
+  const name = records?.name ?? recordsName(entry, catalog.value?.tables ?? new Map());
+  const row = useLoaded(`${JSON.stringify(request)}#${changeCount.value}`, (signal) => fetchShownRow(request, name === null ? null : { table: name, entry, keyColumns, key: rowKey }, signal));
+  const unreadable = row.data?.unreadable ?? null;
+  const special = useSpecialNumbers(unreadable ? null : row.data, entry.columns, request);
+  const data = unreadable ? row.data : special;
   const value = (column: string): Value => data?.rows[0]?.[data.columns.indexOf(column)] ?? null;
   const found = (row.data?.rows.length ?? 0) > 0;
   const title = titleOf(entry, value, keyColumns);
@@ -127,6 +131,7 @@ function Row({ entry, loaded, rowKey }: RowProps) {
       <FactsFault entry={entry} loaded={loaded} />
       <UndoBar />
       <ErrorNote error={error ?? row.error} onRetry={error === null ? row.reload : undefined} />
+      {unreadable && <UnreadableNote error={unreadable} />}
       {row.data && !found && <p class="note">There is no such row, or you may not see it.</p>}
       {found && (
         <div class="row-page">
@@ -138,7 +143,7 @@ function Row({ entry, loaded, rowKey }: RowProps) {
           <Relations entry={entry} keyColumns={keyColumns} rowKey={rowKey} />
         </div>
       )}
-      {!(row.loading && !row.data) && <RequestPanel request={request} />}
+      {!(row.loading && !row.data) && <RequestPanel request={row.data?.request ?? request} />}
       {deletion && <DeleteDialog deletion={deletion} onDeleted={() => navigate(pageUrl("entry", entry.name))} onClose={() => setDeletion(null)} />}
       {edit && table && (
         <RecordDialog title={`Edit ${entry.name} ${keyText(rowKey)}`} onClose={() => setEdit(null)}>

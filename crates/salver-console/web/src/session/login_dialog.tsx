@@ -1,18 +1,18 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ErrorNote } from "../error_note";
-import { hasProvider, keyRefused, logIn, loginOpen, session, useApiKey } from "./session";
+import { hasPasswords, hasProvider, keyRefused, logIn, loginOpen, session, useApiKey } from "./session";
 
 /** The dialog for logging in: at the provider, with a name and a password, or with a key. */
 export function LoginDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [provider, setProvider] = useState(false);
+  const [ways, setWays] = useState<{ provider: boolean; passwords: boolean } | null>(null);
   const [error, setError] = useState<unknown>(null);
   const open = loginOpen.value;
 
   useEffect(() => {
     if (!open) return dialog.current?.close();
     if (!dialog.current?.open) dialog.current?.showModal();
-    void hasProvider().then(setProvider);
+    void Promise.all([hasProvider(), session.peek().hasUsers && hasPasswords()]).then(([provider, passwords]) => setWays({ provider, passwords }));
   }, [open]);
 
   const submit = async (event: SubmitEvent) => {
@@ -21,6 +21,7 @@ export function LoginDialog() {
     const text = (name: string) => String(fields.get(name) ?? "");
     try {
       if (text("key")) useApiKey(text("key"));
+      else if (!ways?.passwords) setError(new Error("Give a key or a token: nobody logs in with a name here."));
       else await logIn(text("username"), text("password"));
     } catch (failed) {
       setError(failed);
@@ -30,7 +31,7 @@ export function LoginDialog() {
   return (
     <dialog ref={dialog} class="dialog" aria-labelledby="login-title" onClose={() => (loginOpen.value = false)}>
       <h2 id="login-title">Log in</h2>
-      {provider && (
+      {ways?.provider && (
         <p>
           <a class="button primary" target="_self" href={`${new URL("auth/login", document.baseURI).href}?to=${encodeURIComponent(here)}`}>
             Log in at your provider
@@ -38,7 +39,7 @@ export function LoginDialog() {
         </p>
       )}
       <form onSubmit={submit}>
-        {session.value.hasUsers && (
+        {ways?.passwords && (
           <>
             <label class="field">
               Name
@@ -51,9 +52,9 @@ export function LoginDialog() {
           </>
         )}
         <label class="field">
-          {session.value.hasUsers ? "Or a key or token" : "Key or token"}
-          <input name="key" type="password" autocomplete="off" />
-          <small>Kept until this tab is closed.</small>
+          {ways?.passwords ? "Or a key or token" : "Key or token"}
+          <input name="key" type="password" autocomplete="off" aria-invalid={keyRefused.value} />
+          <small>{ways !== null && !ways.passwords && "This server knows its callers by a key, as whoever runs it gives out. "}Kept until this tab is closed.</small>
         </label>
         {keyRefused.value && <p class="note error">The server does not know the key that was given.</p>}
         <ErrorNote error={error} />

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { apiKey, onUnauthorized, send } from "../api";
+import { loseUnsaved, mayLeave } from "../unsaved";
 
 /** Who the server takes the caller for. */
 export interface Session {
@@ -86,6 +87,8 @@ export function useApiKey(key: string): void {
 
 /** Ends the session and forgets the key, and what was kept with it. The address may tell what was asked, so it is left. */
 export async function logOut(): Promise<void> {
+  if (!mayLeave()) return;
+  loseUnsaved();
   sessionStorage.clear();
   forgetGraphiql();
   for (const path of ["api/logout", "auth/logout"]) await send({ method: "POST", path }).catch(() => undefined);
@@ -95,6 +98,15 @@ export async function logOut(): Promise<void> {
 /** GraphiQL, which is a page of its own, keeps its documents and their history without asking whose they are. */
 function forgetGraphiql(): void {
   for (const key of Object.keys(localStorage)) if (key.startsWith("graphiql:")) localStorage.removeItem(key);
+}
+
+/** Whether users log in with a name and a password: there is a path for that then, which takes no GET. */
+export async function hasPasswords(): Promise<boolean> {
+  try {
+    return (await fetch(new URL("api/login", document.baseURI), { headers: { Accept: "application/json" } })).status === 405;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether an identity provider is set up: its log-in answers with a redirect. */

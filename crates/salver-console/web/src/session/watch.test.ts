@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 vi.stubGlobal("document", { baseURI: "http://server/", hidden: false, addEventListener: (name: string, listener: (event: unknown) => void) => (seen[name] = listener) });
-vi.stubGlobal("window", { addEventListener: (name: string, listener: (event: unknown) => void) => (seen[name] = listener) });
+vi.stubGlobal("window", { removeEventListener: () => undefined, addEventListener: (name: string, listener: (event: unknown) => void) => (seen[name] = listener) });
 vi.stubGlobal("location", location);
 vi.stubGlobal("BroadcastChannel", undefined);
 vi.stubGlobal("fetch", async () => {

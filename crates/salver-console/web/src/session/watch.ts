@@ -1,4 +1,5 @@
 import { effect } from "@preact/signals";
+import { loseUnsaved } from "../unsaved";
 import { askSession, session, sessionKnown } from "./session";
 
 /**
@@ -21,6 +22,7 @@ async function check(): Promise<void> {
   const now = await askSession();
   const before = session.peek().identity;
   if (now === null || now.identity === before) return;
+  loseUnsaved();
   // What the user before asked may stand in the address; who logs in goes on where they are.
   if (before !== null && location.search) location.replace(location.pathname);
   else location.reload();

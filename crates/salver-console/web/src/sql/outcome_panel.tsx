@@ -71,6 +71,7 @@ function Status({ outcome }: { outcome: Outcome }) {
     <span>
       {more ? `The first ${WHOLE.format(rows.length)} rows` : `${WHOLE.format(rows.length)} ${rows.length === 1 ? "row" : "rows"}`}
       <span class="muted"> · {ms < 10 ? ms.toFixed(1) : WHOLE.format(Math.round(ms))} ms</span>
+      {result.unsure && <span class="muted"> · a NULL among floats may be NaN or infinite</span>}
       {more && (
         <>
           {" "}

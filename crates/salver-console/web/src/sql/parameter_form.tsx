@@ -1,3 +1,4 @@
+import { TextLines } from "../text_lines";
 import type { Placeholders } from "./placeholders";
 
 interface ParameterFormProps {
@@ -5,10 +6,12 @@ interface ParameterFormProps {
   values: Record<string, string>;
   onChange: (values: Record<string, string>) => void;
   onRun: () => void;
+  /** Those without a value, for which the statement was not run. */
+  missing: string[];
 }
 
 /** The values of the placeholders of a statement. */
-export function ParameterForm({ placeholders, values, onChange, onRun }: ParameterFormProps) {
+export function ParameterForm({ placeholders, values, onChange, onRun, missing }: ParameterFormProps) {
   if (placeholders.kind === "none") return null;
   return (
     <form
@@ -21,20 +24,18 @@ export function ParameterForm({ placeholders, values, onChange, onRun }: Paramet
       {placeholders.names.map((name) => (
         <label key={name} class="inline-field">
           <code>${name}</code>
-          <input
-            type="text"
-            dir="auto"
+          <TextLines
             spellcheck={false}
             value={values[name] ?? ""}
-            onInput={(event) => onChange({ ...values, [name]: event.currentTarget.value })}
-            placeholder="42, text, null, [1, 2]"
+            onText={(text) => onChange({ ...values, [name]: text })}
+            placeholder="42, text, null"
+            aria-invalid={missing.includes(name)}
           />
         </label>
       ))}
-      {/* Enter in a field submits only a form that has a button for it. */}
-      <button type="submit" class="visually-hidden" tabIndex={-1}>
-        Run
-      </button>
+      <span class="field-error" role="alert">
+        {missing.length > 0 && `${missing.map((name) => `$${name}`).join(", ")} ${missing.length === 1 ? "has" : "have"} no value. An empty text is ""`}
+      </span>
     </form>
   );
 }

@@ -43,6 +43,11 @@ export function valueAsJson(typed: string): string {
   return JSON.stringify(typed);
 }
 
+/** The placeholders without a value. */
+export function withoutValue(placeholders: Placeholders, values: Record<string, string>): string[] {
+  return placeholders.names.filter((name) => (values[name] ?? "") === "");
+}
+
 /** The JSON text of `params` for these placeholders, or undefined if there are none. */
 export function paramsAsJson(placeholders: Placeholders, values: Record<string, string>): string | undefined {
   const json = (name: string) => valueAsJson(values[name] ?? "");

@@ -17,6 +17,8 @@ export interface Result {
   rows: Value[][];
   /** Whether reading stopped at the limit, though there was more. */
   more: boolean;
+  /** Whether a NULL among floats may be NaN or infinite. */
+  unsure?: boolean;
   /** From the request to the last row that was read, in milliseconds. */
   ms: number;
 }

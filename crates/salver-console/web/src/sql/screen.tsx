@@ -6,13 +6,15 @@ import { Editor } from "../editor/editor";
 import { placeOf } from "../editor/position";
 import { RequestPanel } from "../request_panel";
 import { pageUrl } from "../router";
+import { keepTyped, readTyped } from "../session/drafts";
 import { sessionKnown } from "../session/session";
+import { object, record, text } from "../shape";
 import { askableEntries, askableKnown, watchAskable } from "./askable";
 import { HistoryPanel } from "./history_panel";
 import { loadHistory } from "./history";
 import { OutcomePanel } from "./outcome_panel";
 import { ParameterForm } from "./parameter_form";
-import { findPlaceholders } from "./placeholders";
+import { findPlaceholders, withoutValue } from "./placeholders";
 import { sqlRequest } from "./run";
 import { SaveQueryForm } from "./save_query_form";
 import { keepDraft, loadDraft, readState, showStatement } from "./state";
@@ -31,8 +33,9 @@ export default function SqlScreen() {
 
 function Statements() {
   const state = readState();
-  const [sql, setSql] = useState(() => state.sql ?? loadDraft() ?? firstStatement());
-  const [values, setValues] = useState(state.values);
+  const [typed] = useState(typedStatement);
+  const [sql, setSql] = useState(() => typed?.sql ?? state.sql ?? loadDraft() ?? firstStatement());
+  const [values, setValues] = useState(typed?.values ?? state.values);
   const [history, setHistory] = useState(loadHistory);
   const [historyOpen, setHistoryOpen] = useState(false);
   const [saveOpen, setSaveOpen] = useState(false);
@@ -43,9 +46,20 @@ function Statements() {
   const ran = useRef<string | null>(null);
 
   const order = (explain?: Order["explain"]): Order => ({ sql, values, limit: state.limit, method: "POST", ...(explain ? { explain } : {}) });
+  const [missing, setMissing] = useState<string[]>([]);
+  const type = (next: { sql: string; values: Record<string, string> }) => {
+    setSql(next.sql);
+    setValues(next.values);
+    keepDraft(next.sql);
+    keepTyped(next.sql === state.sql && sameValues(next.values, state.values) ? null : JSON.stringify(next));
+  };
   const start = (next: Order) => {
     if (!next.sql.trim()) return;
+    const lacking = withoutValue(findPlaceholders(next.sql), next.values);
+    setMissing(lacking);
+    if (lacking.length > 0) return;
     keepDraft(next.sql);
+    keepTyped(null);
     ran.current = next.sql;
     showStatement(next.sql, shownValues(next));
     run(next);
@@ -56,15 +70,18 @@ function Statements() {
   useEffect(() => {
     if (state.sql === null || ran.current === state.sql) return;
     ran.current = state.sql;
-    setSql(state.sql);
-    setValues(state.values);
+    // What was typed over it and not run is still there.
+    const over = typedStatement();
+    setSql(over?.sql ?? state.sql);
+    setValues(over?.values ?? state.values);
     run({ sql: state.sql, values: state.values, limit: state.limit, method: "GET" });
   }, [state.sql]);
 
   useNamedQuery(state.query, (query) => {
     const defaults = Object.fromEntries(query.parameters.map(({ name, default: value }) => [name, value === undefined || value === null ? "" : String(value)]));
-    setSql(query.sql ?? "");
     setQueryName(query.name);
+    if (typedStatement()) return;
+    setSql(query.sql ?? "");
     setValues(defaults);
   });
 
@@ -78,14 +95,14 @@ function Statements() {
         // Its suggestions are those of when it is made.
         key={askableEntries().length === catalog.value?.entries.size ? "all" : "some"}
         value={sql}
-        onChange={setSql}
+        onChange={(next) => type({ sql: next, values })}
         onRun={() => start(order())}
         language={{ name: "sql" }}
         label="SQL statement"
         lines={6}
         mark={place && error ? { ...place, message: error.message } : null}
       />
-      <ParameterForm placeholders={findPlaceholders(sql)} values={values} onChange={setValues} onRun={() => start(order())} />
+      <ParameterForm placeholders={findPlaceholders(sql)} values={values} onChange={(next) => type({ sql, values: next })} onRun={() => start(order())} missing={withoutValue(findPlaceholders(sql), values).filter((name) => missing.includes(name))} />
       <Toolbar
         running={outcome?.running ?? false}
         limit={state.limit}
@@ -103,8 +120,7 @@ function Statements() {
           runs={history}
           onChange={setHistory}
           onChoose={(chosen) => {
-            setSql(chosen.sql);
-            setValues(chosen.values);
+            type(chosen);
             setHistoryOpen(false);
           }}
         />
@@ -114,6 +130,19 @@ function Statements() {
     </section>
   );
 }
+
+/** What was typed on this step of the history and not run. */
+function typedStatement(): { sql: string; values: Record<string, string> } | null {
+  try {
+    return TYPED(JSON.parse(readTyped() ?? "null"), "", []) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+const TYPED = object<{ sql: string; values: Record<string, string> }>({ sql: text, values: record(text) });
+
+const sameValues = (one: Record<string, string>, other: Record<string, string>) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Only the values that the statement has a place for. */
 function shownValues({ sql, values }: Order): Record<string, string> {

@@ -26,11 +26,11 @@ export function Toolbar(props: ToolbarProps) {
   return (
     <div class="row sql-toolbar" role="group" aria-label="Statement">
       {running ? (
-        <button type="button" class="button danger" onClick={props.onCancel}>
+        <button key="cancel" type="button" class="button danger" onClick={props.onCancel}>
           Cancel
         </button>
       ) : (
-        <button type="button" class="button primary" onClick={props.onRun} title="Ctrl+Enter">
+        <button key="run" type="button" class="button primary" onClick={props.onRun} title="Ctrl+Enter">
           Run
         </button>
       )}

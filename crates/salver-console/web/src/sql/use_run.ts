@@ -2,6 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { remember, type Run } from "./history";
 import { paramsAsJson, findPlaceholders } from "./placeholders";
 import { type Result, runStatement, type Statement } from "./run";
+import { doubtfulPlaces, readSpecialValues } from "./special_values";
 import { parsePlan, type Step } from "./plan";
 
 /** A statement on its way or done, with what came of it. */
@@ -69,6 +70,12 @@ export function useRun(onRemembered: (runs: Run[]) => void): {
       (result) => {
         update(order.explain ? { running: false, plan: planOf(result) } : { running: false, result });
         note(result.ms, result.rows.length);
+        if (order.explain || doubtfulPlaces(result).length === 0) return;
+        // The rows are there meanwhile.
+        readSpecialValues(statement, result, own.signal).then(
+          (rows) => update({ result: { ...result, ...(rows ? { rows } : { unsure: true }) } }),
+          () => undefined,
+        );
       },
       (error: unknown) => {
         if (own.signal.aborted) return;

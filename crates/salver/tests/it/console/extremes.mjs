@@ -2,6 +2,7 @@
 // more than text, and entries that can't be loaded. No page of rows shows more than a megabyte.
 
 import assert from "node:assert/strict";
+import { CHANGES } from "./changes.mjs";
 import { Visit } from "./visit.mjs";
 
 /** Most bytes of data in one answer: a page shows one megabyte, and half of another may be on the way by then. */
@@ -9,7 +10,7 @@ const PAGE_BYTES = 1_500_000;
 const ROWS = 3_000_000;
 
 /** The steps, each with what it is called in a message. */
-const EXTREMES = { failures, wide, long, odd };
+const EXTREMES = { failures, wide, long, odd, ...CHANGES };
 
 export async function extremes(browser, base, directory) {
   const visit = await Visit.begin(browser, base, directory);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 
 /** The steps, each with what it is called in a message. */
-export const TOOLS = { sql, stream, python, r, reference, exported, operations };
+export const TOOLS = { sql, stream, python, cancelled, r, reference, exported, operations };
 
 /** Types into an editor for code, in place of what is there. */
 async function write(visit, label, text) {
@@ -65,6 +65,50 @@ async function python(visit) {
   await visit.see(".answer .badge", "200");
   await visit.seeCell(0, 1, "2");
   await visit.look("function");
+}
+
+/** What cancels a call is not what calls again, and a job that is cancelled is told to be, whatever waits for it. */
+async function cancelled(visit) {
+  const { page } = visit;
+  const asked = [];
+  const isCall = (url) => url.pathname === "/api/functions/words/count";
+  await page.route(isCall, (route) => {
+    asked.push(route.request().method());
+    if (!route.request().headers().prefer) return;
+    const job = { id: "7", function: "words/count", state: "queued", created: null, started: null };
+    return route.fulfill({ status: 202, contentType: "application/json", body: JSON.stringify(job) });
+  });
+  await visit.open("console/function/words/count?a.text=to+be");
+  const button = (name) => page.locator("main").getByRole("button", { name, exact: true });
+  await button("Call").click();
+  await button("Cancel").click();
+  await button("Call").waitFor();
+  // Should the click have called again, the button is the other one by now.
+  await visit.ask("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))");
+  assert.deepEqual(asked, ["POST"]);
+  assert.equal(await button("Cancel").count(), 0);
+
+  const isJob = (url) => url.pathname === "/api/jobs/7";
+  let polls = 0;
+  await page.route(isJob, (route) => {
+    const request = route.request();
+    if (request.method() === "DELETE") return route.fulfill({ status: 204 });
+    // What waits for the end of the job is not answered.
+    if (request.headers().prefer && ++polls) return;
+    const started = new Date().toISOString();
+    const job = { id: "7", function: "words/count", state: "running", created: null, started };
+    return route.fulfill({ contentType: "application/json", body: JSON.stringify(job) });
+  });
+  await page.getByRole("checkbox", { name: "In the background, as a job" }).check();
+  await button("Call").click();
+  await visit.see(".job .badge", "running");
+  await page.locator(".job").getByRole("button", { name: "Cancel" }).click();
+  await visit.see("main [role=status]", "Job 7 is cancelled.");
+  assert.equal(await page.locator(".job").count(), 0);
+  assert.equal(polls, 1);
+  visit.check("cancelled");
+  await page.unroute(isCall);
+  await page.unroute(isJob);
 }
 
 async function r(visit) {

@@ -53,6 +53,11 @@ const EXTREMES: &str = r#"
 name = "strange"
 url = "sqlite:strange.db"
 
+[[database]]
+name = "loose"
+url = "sqlite:loose.db"
+writable = true
+
 [[dataset]]
 name = "gone"
 source = "gone.csv"
@@ -78,6 +83,22 @@ insert into "<b>odd" values
 "#
 }
 
+/// Tables whose rows are changed: keys that can't stand in a path, and values that are none of their column's type.
+const LOOSE_TABLES: &str = "
+create table keyed (k text primary key, v text, note text, size real);
+insert into keyed values
+  ('i,j', 'old', 'a, b', 0.1), ('k~l', 'old', null, null), ('', 'old', '', 1e300), ('..', 'old', 'x', 2);
+create table typed (id integer primary key, n integer, t text);
+insert into typed values (1, '', 'first'), (2, 'many', 'second'), (3, 5, 'plain');
+";
+
+/// Makes a database of these statements.
+fn make_database(file: &Path, statements: &str) {
+    let mut made = Command::new("sqlite3").arg(file).stdin(Stdio::piped()).spawn().expect("sqlite3");
+    made.stdin.take().expect("its input").write_all(statements.as_bytes()).expect("it reads");
+    assert!(made.wait().expect("sqlite3").success());
+}
+
 #[test]
 fn what_is_unusual_is_shown_all_the_same() {
     let Some(home) = home() else { return };
@@ -89,11 +110,8 @@ fn what_is_unusual_is_shown_all_the_same() {
     }
     let files: [(&str, &[u8]); 2] = [("wide_file.csv", wide.as_bytes()), ("broken.csv", b"a,b\n1,2\n3,4,5,\"x")];
     let server = Server::prepared(EXTREMES, &files, |directory| {
-        let mut command = Command::new("sqlite3");
-        let mut made = command.arg(directory.join("strange.db")).stdin(Stdio::piped()).spawn().expect("sqlite3");
-        let tables = strange_tables();
-        made.stdin.take().expect("its input").write_all(tables.as_bytes()).expect("it reads");
-        assert!(made.wait().expect("sqlite3").success());
+        make_database(&directory.join("strange.db"), &strange_tables());
+        make_database(&directory.join("loose.db"), LOOSE_TABLES);
     });
     walk(&home, &server, Some("extremes"));
 }

@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { findPlaceholders, paramsAsJson, withoutValue } from "./placeholders";
+
+test("a placeholder without a value is none with an empty text", () => {
+  const named = findPlaceholders("select $age, $name from t where x = '$no'");
+  expect(withoutValue(named, { age: "", other: "1" })).toEqual(["age", "name"]);
+  expect(withoutValue(named, { age: "1", name: '""' })).toEqual([]);
+  expect(paramsAsJson(named, { age: "1", name: '""' })).toBe('{"age":1,"name":""}');
+  expect(withoutValue(findPlaceholders("select $1, $2"), { "1": "x" })).toEqual(["2"]);
+  expect(withoutValue(findPlaceholders("select 1"), {})).toEqual([]);
+});
