@@ -23,7 +23,7 @@ mod shared_chunks;
 mod snapshot;
 
 pub(crate) use dataset_files::Files;
-pub(crate) use open_files::Opened;
+pub(crate) use open_files::{Opened, RowGroup};
 pub(crate) use parquet::ParquetRows;
 pub(crate) use picked_rows::{PickedColumns, Position};
 pub(crate) use plan_files::{Number, OpenedReaders};

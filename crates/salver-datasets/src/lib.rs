@@ -21,6 +21,7 @@ mod fault;
 mod federate;
 mod fetch;
 mod file_stamp;
+mod first_piece;
 mod google_sheets;
 mod held_rows;
 mod hive_partitions;

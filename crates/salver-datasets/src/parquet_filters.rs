@@ -11,9 +11,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Schema};
-use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, ScalarValue};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileOpener, FileScanConfig, FileSource};
 use datafusion::datasource::table_schema::TableSchema;
@@ -34,6 +34,7 @@ use object_store::ObjectStore;
 
 use self::adaptive::Adaptive;
 use self::together::steps;
+use crate::held_rows::Opened;
 use crate::udf;
 
 /// Functions that never fail, whatever their arguments.
@@ -47,17 +48,61 @@ pub(crate) struct SureSource {
     bare: Arc<dyn FileSource>,
     /// All conditions that were accepted so far.
     conditions: Vec<Arc<dyn PhysicalExpr>>,
+    /// The files.
+    opened: Arc<Opened>,
+    /// Columns that no condition of a reader can see, with the least value of each.
+    unseen: Arc<[(&'static str, ScalarValue)]>,
 }
 
 impl SureSource {
-    /// Wraps another source, which has no conditions yet.
-    pub(crate) fn new(inner: impl Into<Arc<dyn FileSource>>) -> Self {
+    /// Wraps another source of these files, which has no conditions yet. The reader gives the columns `unseen` only
+    /// after it has filtered. Rows that are otherwise equal are in ascending order of them, if they are in an order.
+    pub(crate) fn new(
+        inner: impl Into<Arc<dyn FileSource>>,
+        opened: Arc<Opened>,
+        unseen: impl Into<Arc<[(&'static str, ScalarValue)]>>,
+    ) -> Self {
         let inner = inner.into();
-        Self { bare: Arc::clone(&inner), inner, conditions: Vec::new() }
+        Self { bare: Arc::clone(&inner), inner, conditions: Vec::new(), opened, unseen: unseen.into() }
+    }
+
+    /// Returns the files.
+    pub(crate) fn opened(&self) -> &Opened {
+        &self.opened
+    }
+
+    /// Returns whether some condition becomes known while the plan runs.
+    pub(crate) fn has_later_conditions(&self) -> bool {
+        self.conditions.iter().any(is_dynamic)
     }
 
     fn again(&self, inner: Arc<dyn FileSource>, bare: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
-        Arc::new(Self { inner, bare, conditions: self.conditions.clone() })
+        Arc::new(self.with(inner, bare, self.conditions.clone()))
+    }
+
+    fn with(
+        &self,
+        inner: Arc<dyn FileSource>,
+        bare: Arc<dyn FileSource>,
+        conditions: Vec<Arc<dyn PhysicalExpr>>,
+    ) -> Self {
+        Self { inner, bare, conditions, opened: Arc::clone(&self.opened), unseen: Arc::clone(&self.unseen) }
+    }
+
+    /// Returns a condition that becomes known later without the columns that the reader can't see: rows with their
+    /// least values are before all others that are equal, so the condition lets as many rows through or more.
+    fn seen(&self, filter: Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
+        if !filter.is::<DynamicFilterPhysicalExpr>() {
+            return Ok(filter);
+        }
+        let least = |child: &Arc<dyn PhysicalExpr>| {
+            let column = child.downcast_ref::<Column>()?;
+            let (_, value) = self.unseen.iter().find(|(name, _)| *name == column.name())?;
+            Some(Arc::new(Literal::new(value.clone())) as Arc<dyn PhysicalExpr>)
+        };
+        let children = filter.children().into_iter().map(|child| least(child).unwrap_or_else(|| Arc::clone(child)));
+        let children = children.collect();
+        filter.with_new_children(children)
     }
 }
 
@@ -120,7 +165,7 @@ impl FileSource for SureSource {
         let schema = self.table_schema().table_schema();
         let are_sure: Vec<bool> = filters.iter().map(|filter| is_sure(filter, schema)).collect();
         let sure = filters.into_iter().zip(&are_sure).filter(|(_, is_sure)| **is_sure).map(|(filter, _)| filter);
-        let sure: Vec<_> = sure.collect();
+        let sure = sure.map(|filter| self.seen(filter)).collect::<Result<Vec<_>>>()?;
         // Asked one by one first: of conditions in one, the reader takes all or none.
         let answers = self.bare.try_pushdown_filters(sure.clone(), config)?.filters;
         let accepted = sure.into_iter().zip(&answers).filter(|(_, answer)| matches!(answer, PushedDown::Yes));
@@ -133,8 +178,7 @@ impl FileSource for SureSource {
             true => self.bare.try_pushdown_filters(steps(&conditions, schema), config)?.updated_node,
             false => None,
         };
-        let bare = Arc::clone(&self.bare);
-        let updated = updated.map(|inner| Arc::new(Self { inner, bare, conditions }) as _);
+        let updated = updated.map(|inner| Arc::new(self.with(inner, Arc::clone(&self.bare), conditions)) as _);
         let mut answers = answers.into_iter();
         let answer = |is_sure: bool| if is_sure { answers.next().unwrap_or(PushedDown::No) } else { PushedDown::No };
         let filters = are_sure.into_iter().map(answer).collect();

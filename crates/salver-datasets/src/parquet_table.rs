@@ -290,10 +290,12 @@ impl TableProvider for ParquetProvider {
         }
         let source = ParquetSource::new(self.table_schema().clone())
             .with_table_parquet_options(options)
-            .with_parquet_file_reader_factory(Arc::new(OpenedReaders::new(opened, footers)));
+            .with_parquet_file_reader_factory(Arc::new(OpenedReaders::new(Arc::clone(&opened), footers)));
+        let unseen = [(FILE, ScalarValue::UInt32(Some(0))), (ROW, ScalarValue::Int64(Some(i64::MIN)))];
+        let source = Arc::new(SureSource::new(source, opened, unseen));
         let usual = state.config().batch_size();
         let batch_rows = self.batch_rows(projection).map(|rows| rows.min(usual));
-        let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(SureSource::new(source)))
+        let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), source)
             .with_file_group(FileGroup::new(self.files()))
             .with_statistics(self.known())
             .with_projection_indices(self.in_engine_order(projection))?

@@ -13,14 +13,17 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
 use super::common_subplans::{CommonSubplans, SharedByStatement};
+use super::planner_rules::Physical;
+use crate::first_piece::FirstPiece;
 use crate::late_columns::{self, LateColumns};
 
-/// Appends the rules that make these nodes to those of a session, and the planner that knows them. Plans that ran out
-/// of memory do without them.
+/// Appends the rules that make these nodes to those of a session, and the planner that knows them, and has scans for the
+/// first rows of an order begin with a piece. Plans that ran out of memory do without all that.
 pub(super) fn with_own_nodes(session: SessionStateBuilder) -> SessionStateBuilder {
     session
         .with_optimizer_rule(Arc::new(LateColumns))
         .with_optimizer_rule(Arc::new(CommonSubplans))
+        .with_physical_optimizer_rule(Arc::new(Physical(Arc::new(FirstPiece))))
         .with_query_planner(Arc::new(StatementPlanner))
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use arrow::datatypes::{Field, FieldRef, SchemaRef};
 use datafusion::common::ScalarValue;
+use parquet::file::metadata::RowGroupMetaData;
 use salver_model::{Error, Result};
 use tempfile::TempDir;
 use tokio::sync::OwnedSemaphorePermit;
@@ -47,6 +48,22 @@ pub(crate) struct Opened {
     pub(super) sources: Arc<Sources>,
     kept: Vec<Arc<OpenFile>>,
     _places: Option<OwnedSemaphorePermit>,
+}
+
+/// A row group of a file.
+#[derive(Debug)]
+pub(crate) struct RowGroup {
+    pub(crate) rows: usize,
+    /// The byte of the file by which the engine says to which part of the file it belongs.
+    pub(crate) offset: i64,
+}
+
+impl RowGroup {
+    fn of(group: &RowGroupMetaData) -> Self {
+        let first = group.columns().first();
+        let offset = first.map(|column| column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset()));
+        Self { rows: usize::try_from(group.num_rows()).unwrap_or(0), offset: offset.unwrap_or(0) }
+    }
 }
 
 impl Sources {
@@ -143,6 +160,18 @@ impl Opened {
     /// Returns the place where it is kept whether the writer of a file asked for views.
     pub(super) fn has_views(&self, number: usize) -> Option<&OnceLock<bool>> {
         self.sources.files.get(number).map(|file| &file.has_views)
+    }
+
+    /// Returns whether only parts of some file are on disk.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.sources.is_remote()
+    }
+
+    /// Returns the row groups of a file, whose footer is read once. Blocks.
+    pub(crate) fn row_groups(&self, number: usize) -> Result<Vec<RowGroup>> {
+        let footer = self.numbered(number)?.footer()?;
+        let groups = footer.metadata.metadata().row_groups().iter();
+        Ok(groups.map(RowGroup::of).collect())
     }
 
     /// Returns a file by its number if it is kept open.

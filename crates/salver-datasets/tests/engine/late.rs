@@ -22,12 +22,16 @@ struct Worlds {
 
 impl Worlds {
     fn new() -> Self {
+        Self::of(ROWS, 3)
+    }
+
+    fn of(rows: usize, files: usize) -> Self {
         let (engine, dir) = generated::engine();
-        let data = generated::rows(ROWS, 29);
+        let data = generated::rows(rows, 29);
         let spec = generated::spec("t", &[]);
         let tables = |table: Arc<dyn Table>| -> Arc<dyn Tables> { Arc::new(Catalog(vec![table])) };
         let resident = tables(Arc::new(generated::resident(&spec, &data, &engine)));
-        let parquet = tables(Arc::new(generated::parquet(&spec, &data, 3, &engine)));
+        let parquet = tables(Arc::new(generated::parquet(&spec, &data, files, &engine)));
         Self { engine, resident, parquet, _dir: dir }
     }
 
@@ -132,5 +136,20 @@ async fn sorted_pages_agree() {
             (Err(one), Err(other)) => assert_eq!((one.code, one.message), (other.code, other.message)),
             (one, other) => panic!("only one fails: {:?} and {:?}\n{query:?}", one.err(), other.err()),
         }
+    }
+}
+
+/// Of large row groups a piece is read first.
+#[tokio::test(flavor = "multi_thread")]
+async fn statements_agree_over_large_row_groups() {
+    let worlds = Worlds::of(450_000, 1);
+    for seed in 1..=60_u64 {
+        let text = statement(&mut Dice(seed * 104_729));
+        let (one, other) = (worlds.ask(&worlds.resident, &text).await, worlds.ask(&worlds.parquet, &text).await);
+        assert_eq!(format!("{one:?}"), format!("{other:?}"), "{text}");
+    }
+    for text in ["select id from t order by id desc limit 100", "select id from t order by day, id limit 40000"] {
+        let (one, other) = (worlds.ask(&worlds.resident, text).await, worlds.ask(&worlds.parquet, text).await);
+        assert_eq!(format!("{one:?}"), format!("{other:?}"), "{text}");
     }
 }
