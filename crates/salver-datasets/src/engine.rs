@@ -69,6 +69,7 @@ pub(crate) use pg_functions::spelled;
 pub(crate) use pg_semantics::{DISTINCT, NOT_DISTINCT};
 pub(crate) use pg_semantics::{avg, one_of_each, sum, unordered};
 pub(crate) use session::{CATALOG, SCHEMA};
+pub(crate) use statement_planner::TableRules;
 pub(crate) use work::QueryWork;
 use worker_threads::Lanes;
 pub(crate) use worker_threads::STACK_BYTES;
@@ -140,11 +141,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts an engine: its threads, its memory pool and its spill directory.
-    ///
-    /// # Errors
-    /// When the directory can't be created or threads can't be started.
-    pub fn new(options: &EngineOptions) -> Result<Arc<Self>> {
+    /// Starts an engine with rules for particular tables: its threads, its memory pool and its spill directory.
+    pub(crate) fn with_rules(options: &EngineOptions, rules: &TableRules) -> Result<Arc<Self>> {
         std::fs::create_dir_all(&options.data_dir).map_err(|error| {
             Error::internal(format!("can't make the data directory `{}`", options.data_dir.display()))
                 .with_hint("give a directory that can be written to with `--data-dir`")
@@ -183,8 +181,8 @@ impl Engine {
             .map_err(|error| Error::internal("can't start the threads that decode").with_source(error))?;
         Ok(Arc::new(Self {
             lanes: Lanes::start(threads)?,
-            session: watched(session::state(&environment, query_bytes, threads)?),
-            ordered: watched(session::state(&environment, query_bytes, 1)?),
+            session: watched(session::state(&environment, query_bytes, threads, rules)?),
+            ordered: watched(session::state(&environment, query_bytes, 1, rules)?),
             frugal: watched(session::frugal(&environment, query_bytes)?),
             narrow: watched(session::narrow(&environment, query_bytes)?),
             budget: Budget::new(memory_bytes / 2),

@@ -1,6 +1,6 @@
 //! A scan for the first rows of an order begins with a piece of a row group. A sort with a limit learns after its first
-//! rows which others can't be among them, and the scan is told; but the reader filters a whole row group before it gives
-//! a row. With a piece of it first, the rest of the row group is filtered by what came of the piece.
+//! rows which others can't be among them, and the scan is told; but the reader filters a whole row group before it
+//! gives a row. With a piece of it first, the rest of the row group is filtered by what came of the piece.
 
 use std::sync::Arc;
 

@@ -26,12 +26,12 @@ use late_rows::LateRows;
 use narrowed::{Narrowed, Origin, narrowed};
 
 /// Most rows that are read by their positions.
-const ROWS_MAX: usize = 1_000;
+const LATE_ROWS: usize = 1_000;
 /// Rows of a table for each of them, from which on the others are worth skipping. A page has about as many, and is
 /// decoded up to the row.
 const ROWS_FOR_EACH: u64 = 10_000;
 /// Most bytes of these rows' wide columns: they are in memory at once.
-const BYTES_MAX: u64 = 4 * 1024 * 1024;
+const WIDE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Makes columns late where a sort with a limit only carries them along.
 #[derive(Debug)]
@@ -57,13 +57,13 @@ impl OptimizerRule for LateColumns {
 }
 
 fn late(sort: &Sort) -> Result<Option<LogicalPlan>> {
-    let Some(rows) = sort.fetch.filter(|rows| *rows <= ROWS_MAX) else { return Ok(None) };
+    let Some(rows) = sort.fetch.filter(|rows| *rows <= LATE_ROWS) else { return Ok(None) };
     let needed = sort.expr.iter().flat_map(|key| key.expr.column_refs()).cloned().collect();
     let Some(Narrowed { plan, table, origins, file, row }) = narrowed(&sort.input, &needed)? else { return Ok(None) };
     let columns: Vec<usize> = origins.iter().filter_map(Origin::late).collect();
     let rows = rows as u64;
     let bytes = table.row_bytes(&columns).saturating_mul(rows);
-    if columns.is_empty() || table.is_remote() || bytes > BYTES_MAX || table.rows() < rows * ROWS_FOR_EACH {
+    if columns.is_empty() || table.is_remote() || bytes > WIDE_BYTES || table.rows() < rows * ROWS_FOR_EACH {
         return Ok(None);
     }
     let input = LogicalPlan::Sort(Sort { expr: sort.expr.clone(), input: Arc::new(plan), fetch: sort.fetch });

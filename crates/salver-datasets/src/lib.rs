@@ -43,6 +43,7 @@ mod restricted;
 mod source;
 mod sql;
 mod sql_allowlist;
+mod start;
 mod system_catalog;
 mod udf;
 

@@ -22,7 +22,6 @@ use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalN
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use datafusion::physical_plan::ExecutionPlan;
 
-use crate::parquet_table::ParquetProvider;
 use shared_rows::SharedRows;
 
 /// Marks equal aggregates of a statement as one that is computed once.
@@ -87,10 +86,7 @@ fn tables(plan: &LogicalPlan) -> Option<Vec<usize>> {
     plan.apply(|node| {
         if let LogicalPlan::TableScan(scan) = node {
             let provider = source_as_provider(&scan.source)?;
-            tables.push(match (*provider).downcast_ref::<ParquetProvider>() {
-                Some(parquet) => Arc::as_ptr(parquet.table()).addr(),
-                None => Arc::as_ptr(&provider).cast::<()>().addr(),
-            });
+            tables.push(Arc::as_ptr(&provider).cast::<()>().addr());
         }
         Ok(TreeNodeRecursion::Continue)
     })

@@ -1,8 +1,8 @@
 //! Aggregates that follow from others of the same statement, and are not computed from the rows.
 //!
-//! `sum(x)`, `sum(x + 1)`, `sum(x + 2)` follow from one sum and one count: `sum(x + c)` is `sum(x) + c * count(x)`. Only
-//! where no sum of two numbers can be out of range, so that none of the additions that are left out would have failed.
-//! `avg(x)` of decimals follows from a `sum(x)` beside it.
+//! `sum(x)`, `sum(x + 1)`, `sum(x + 2)` follow from one sum and one count: `sum(x + c)` is `sum(x) + c * count(x)`.
+//! Only where no sum of two numbers can be out of range, so that none of the additions that are left out would have
+//! failed. `avg(x)` of decimals follows from a `sum(x)` beside it.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::pg_semantics::{average, checked, plus_or_minus};
 const OWN: &str = "__salver_aggregate_";
 
 /// Largest distance that is left out of a sum: with it, the sum of as many values as a table may have is in range.
-const DISTANCE_MAX: i64 = i32::MAX as i64;
+const FARTHEST: i64 = i32::MAX as i64;
 
 /// Derives such aggregates.
 #[derive(Debug)]
@@ -167,7 +167,7 @@ fn shifted<'a>(sum: &'a AggregateFunction, arg: &'a Expr, schema: &DFSchema) -> 
             (Expr::Literal(distance, _), Operator::Plus, values) => (values, i64::try_from(distance.clone()).ok()?),
             _ => return None,
         };
-        let is_near = (-DISTANCE_MAX..=DISTANCE_MAX).contains(&distance);
+        let is_near = (-FARTHEST..=FARTHEST).contains(&distance);
         return (is_near && is_short(values, schema)).then_some(Shifted { sum, values, distance });
     }
     // The sum itself is one of those that follow from it.

@@ -1,5 +1,5 @@
-//! Decimal literals with the scale of what they are added to: `1 - discount` as `1.00 - discount`. Operands of different
-//! scales are multiplied for every row. The result has the same type as before.
+//! Decimal literals with the scale of what they are added to: `1 - discount` as `1.00 - discount`. Operands of
+//! different scales are multiplied for every row. The result has the same type as before.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -54,10 +54,10 @@ fn rescaled(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
 
 /// Returns a decimal literal with more fractional digits, and as many whole ones as before.
 fn with_scale(literal: &Expr, scale: i8) -> Option<Expr> {
-    const DIGITS_MAX: u8 = 38;
+    const DIGITS: u8 = 38;
     let Expr::Literal(ScalarValue::Decimal128(Some(value), precision, own), metadata) = literal else { return None };
     let more = u8::try_from(scale.checked_sub(*own)?).ok().filter(|more| *more > 0)?;
-    let precision = precision.checked_add(more).filter(|precision| *precision <= DIGITS_MAX)?;
+    let precision = precision.checked_add(more).filter(|precision| *precision <= DIGITS)?;
     let value = value.checked_mul(10_i128.checked_pow(u32::from(more))?)?;
     Some(Expr::Literal(ScalarValue::Decimal128(Some(value), precision, scale), metadata.clone()))
 }

@@ -16,6 +16,7 @@ use salver_model::{Error, Result};
 use super::function_bounds::{self, Allowance};
 use super::memory_pool::SharedMemory;
 use super::row_width::{self, BoundRows};
+use super::statement_planner::TableRules;
 use super::{histogram, low_memory, pg_functions, pg_semantics, planner_rules, statement_planner};
 
 /// Catalog of every table, as `information_schema` shows it.
@@ -96,9 +97,15 @@ fn free_bytes(directory: &Path) -> Option<u64> {
 }
 
 /// Creates a session with every function, for plans of up to `partitions` partitions.
-pub(crate) fn state(environment: &Arc<RuntimeEnv>, memory_bytes: u64, partitions: usize) -> Result<SessionState> {
+pub(crate) fn state(
+    environment: &Arc<RuntimeEnv>,
+    memory_bytes: u64,
+    partitions: usize,
+    rules: &TableRules,
+) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
-    finish(environment, memory_bytes, config(memory_bytes, partitions), statement_planner::with_own_nodes)
+    let own = |session| statement_planner::with_own_nodes(session, rules);
+    finish(environment, memory_bytes, config(memory_bytes, partitions), own)
 }
 
 /// Creates a session for plans that ran out of memory in another. Joins and groups sort their rows, because hash tables

@@ -1,6 +1,7 @@
 //! Conditions that are applied before subqueries are computed for each row: `where a.id < 60 and a.x = b.y` beside a
 //! lateral join or a correlated subquery. The outer rows are numbered where they are rebuilt, and no rule of the
-//! planner moves a condition below that; without this step the subquery would be computed for every pair of `a` and `b`.
+//! planner moves a condition below that; without this step the subquery would be computed for every pair of `a` and
+//! `b`.
 //!
 //! Only conditions that can't fail are moved: they might see rows that others would have left out.
 
@@ -50,7 +51,7 @@ fn is_movable_over(join: &Join) -> bool {
     matches!(join.join_type, JoinType::Inner | JoinType::Left) && of_each_row(&join.right).is_some()
 }
 
-/// Applies terms to rows: over a lateral join, to its outer rows. Returns also the terms that are about more than those.
+/// Applies terms to rows: over a lateral join, to its outer rows. Returns also the terms about more than those.
 fn applied(rows: LogicalPlan, terms: Vec<Expr>) -> Result<(LogicalPlan, Vec<Expr>)> {
     let join = match rows {
         LogicalPlan::Join(join) if is_movable_over(&join) => join,

@@ -1,0 +1,24 @@
+//! Starts the engine with the rules for our tables.
+
+use std::sync::Arc;
+
+use salver_model::Result;
+
+use crate::engine::{Engine, EngineOptions, TableRules};
+use crate::first_piece::FirstPiece;
+use crate::late_columns::{self, LateColumns};
+
+impl Engine {
+    /// Starts an engine: its threads, its memory pool and its spill directory.
+    ///
+    /// # Errors
+    /// When the directory can't be created or threads can't be started.
+    pub fn new(options: &EngineOptions) -> Result<Arc<Self>> {
+        let rules = TableRules {
+            logical: Arc::new(LateColumns),
+            operator: late_columns::operator,
+            physical: Arc::new(FirstPiece),
+        };
+        Self::with_rules(options, &rules)
+    }
+}
