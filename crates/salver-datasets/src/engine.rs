@@ -26,7 +26,7 @@ mod nullable_constants;
 mod offsets;
 mod only_value;
 mod outer_references;
-mod pass_through;
+pub(crate) mod pass_through;
 mod pg_functions;
 mod pg_semantics;
 mod planner_rules;

@@ -15,7 +15,7 @@ function add(change: 1 | -1): void {
 
 /** Whether a person wants to leave what is shown: asks where something was typed that is not saved. */
 export function mayLeave(): boolean {
-  return parts === 0 || confirm("What you typed in a row is not saved. Leave it, and lose that?");
+  return parts === 0 || confirm("What you typed is not saved. Leave it, and lose that?");
 }
 
 /** Lets the page go without a question, as for who may no longer see it. */

@@ -1,4 +1,4 @@
-//! Operators that forward the rows of another, in the same order and partitions.
+//! Operators that forward the rows of another, in the same order and partitions, with other columns at most.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use datafusion::physical_plan::{
 };
 
 /// Behavior of such an operator.
-pub(super) trait Passage: fmt::Debug + Clone + Send + Sync + 'static {
+pub(crate) trait Passage: fmt::Debug + Clone + Send + Sync + 'static {
     /// Name of the operator in plans.
     const NAME: &'static str;
     /// Whether filters on the rows may be pushed to the input.
@@ -29,6 +29,16 @@ pub(super) trait Passage: fmt::Debug + Clone + Send + Sync + 'static {
     /// Returns the order that all of the input must have, in one partition; `None` if any will do.
     fn order(&self) -> Option<&LexOrdering> {
         None
+    }
+
+    /// Returns what the rows are by the statistics of the input; by default the same.
+    fn statistics(&self, input: &Arc<Statistics>) -> Arc<Statistics> {
+        Arc::clone(input)
+    }
+
+    /// Writes the operator's own part of a plan's text.
+    fn describe(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
     }
 
     /// Returns the properties of the rows; by default those of the input.
@@ -49,14 +59,14 @@ pub(super) trait Passage: fmt::Debug + Clone + Send + Sync + 'static {
 
 /// The operator.
 #[derive(Debug)]
-pub(super) struct Through<P> {
+pub(crate) struct Through<P> {
     input: Arc<dyn ExecutionPlan>,
     passage: P,
     properties: Arc<PlanProperties>,
 }
 
 impl<P: Passage> Through<P> {
-    pub(super) fn over(input: Arc<dyn ExecutionPlan>, passage: P) -> Arc<dyn ExecutionPlan> {
+    pub(crate) fn over(input: Arc<dyn ExecutionPlan>, passage: P) -> Arc<dyn ExecutionPlan> {
         let properties = passage.properties(input.as_ref());
         Arc::new(Self { input, passage, properties })
     }
@@ -76,7 +86,8 @@ impl<P: Passage> Through<P> {
 
 impl<P: Passage> DisplayAs for Through<P> {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(P::NAME)
+        f.write_str(P::NAME)?;
+        self.passage.describe(f)
     }
 }
 
@@ -152,6 +163,9 @@ impl<P: Passage> ExecutionPlan for Through<P> {
     }
 
     fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
-        Ok(inputs.first().map_or_else(|| Arc::new(Statistics::new_unknown(&self.schema())), Arc::clone))
+        Ok(match inputs.first() {
+            Some(input) => self.passage.statistics(input),
+            None => Arc::new(Statistics::new_unknown(&self.schema())),
+        })
     }
 }

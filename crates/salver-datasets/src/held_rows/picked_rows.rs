@@ -40,16 +40,16 @@ impl PickedColumns {
         &self.wanted.schema
     }
 
-    /// Reads the rows at `positions`, in that order. Blocks.
+    /// Reads the rows at `positions`, in that order, until `is_cancelled`. Blocks.
     ///
     /// # Errors
-    /// When a file is damaged, or was overwritten.
-    pub(crate) fn read(&self, positions: &[Position]) -> Result<RecordBatch> {
+    /// When a file is damaged, or was overwritten, or when nothing waits for the rows any more.
+    pub(crate) fn read(&self, positions: &[Position], is_cancelled: &dyn Fn() -> bool) -> Result<RecordBatch> {
         let mut sorted = positions.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
         let files = sorted.chunk_by(|one, other| one.0 == other.0);
-        let batches = files.map(|rows| self.of_file(rows)).collect::<Result<Vec<_>>>()?;
+        let batches = files.map(|rows| self.of_file(rows, is_cancelled)).collect::<Result<Vec<_>>>()?;
         let found = concat_batches(self.schema(), batches.iter().flatten()).map_err(mixed_up)?;
         if found.num_rows() != sorted.len() {
             return Err(Error::internal(format!("{} rows of {} were found again", found.num_rows(), sorted.len())));
@@ -59,7 +59,7 @@ impl PickedColumns {
     }
 
     /// Reads rows of one file, in ascending order.
-    fn of_file(&self, rows: &[Position]) -> Result<Vec<RecordBatch>> {
+    fn of_file(&self, rows: &[Position], is_cancelled: &dyn Fn() -> bool) -> Result<Vec<RecordBatch>> {
         let Some((number, _)) = rows.first() else { return Ok(Vec::new()) };
         let file = self.opened.numbered(*number)?;
         // The library trusts lengths and offsets of damaged files, and panics on some of them.
@@ -85,6 +85,9 @@ impl PickedColumns {
                     .build()
                     .map_err(|cause| file.failed(cause))?;
             let batches = reader.map(|batch| {
+                if is_cancelled() {
+                    return Err(Error::internal("the query was stopped before its end"));
+                }
                 let batch = batch.map_err(|cause| file.failed(cause))?;
                 columns.of(sources, *number, batch, &file.name, 0)
             });

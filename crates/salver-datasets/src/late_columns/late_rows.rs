@@ -7,32 +7,29 @@ use arrow::array::{AsArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{Int64Type, SchemaRef, UInt32Type};
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::common::{DataFusionError, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::projection::ProjectionMapping;
-use datafusion::physical_expr::{Distribution, OrderingRequirements, Partitioning};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
+use datafusion::physical_expr::{LexOrdering, Partitioning};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, InputDistributionRequirements, PhysicalExpr,
-    PlanProperties,
-};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, PhysicalExpr, PlanProperties};
 use futures::TryStreamExt;
 use salver_model::Error;
 
+use crate::engine::QueryWork;
+use crate::engine::pass_through::{Passage, Through};
 use crate::held_rows::{PickedColumns, Position};
 use crate::parquet_table::ParquetTable;
 
-/// Rows in an order, to which columns are added.
-#[derive(Debug)]
+/// Columns that are added to rows in an order.
+#[derive(Clone, Debug)]
 pub(super) struct LateRows {
-    input: Arc<dyn ExecutionPlan>,
     late: Arc<PickedColumns>,
-    about: Arc<Layout>,
-    order: Option<OrderingRequirements>,
-    properties: Arc<PlanProperties>,
+    layout: Arc<Layout>,
+    /// The order is demanded of the input, so that no rule thinks its sort were for nothing.
+    order: Option<LexOrdering>,
 }
 
 /// The columns of the rows.
@@ -56,18 +53,33 @@ impl LateRows {
         place: (usize, usize),
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let late = PickedColumns::new(table.open().map_err(external)?, columns).map_err(external)?;
-        Self::with(input, Arc::new(late), Arc::new(Layout { schema, kept, place }))
+        let order = input.output_ordering().cloned();
+        Ok(Through::over(input, Self { late: Arc::new(late), layout: Arc::new(Layout { schema, kept, place }), order }))
+    }
+}
+
+impl Passage for LateRows {
+    const NAME: &'static str = "LateColumnsExec";
+    const LETS_CONDITIONS_DOWN: bool = false;
+    const TAKES_PARTITIONS: bool = false;
+
+    fn order(&self) -> Option<&LexOrdering> {
+        self.order.as_ref()
     }
 
-    fn with(
-        input: Arc<dyn ExecutionPlan>,
-        late: Arc<PickedColumns>,
-        about: Arc<Layout>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        // The order is demanded of the input, so that no rule thinks its sort were for nothing.
-        let order = input.output_ordering().cloned().map(OrderingRequirements::from);
-        let (from, to) = (input.schema(), &about.schema);
-        let passed = about.kept.iter().enumerate().filter_map(|(own, kept)| Some((own, (*kept)?)));
+    fn statistics(&self, input: &Arc<Statistics>) -> Arc<Statistics> {
+        let rows = Statistics { num_rows: input.num_rows, ..Statistics::new_unknown(&self.layout.schema) };
+        Arc::new(rows)
+    }
+
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.late.schema().fields().iter().map(|field| field.name().as_str()).collect();
+        write!(f, ": [{}]", names.join(", "))
+    }
+
+    fn properties(&self, input: &dyn ExecutionPlan) -> Arc<PlanProperties> {
+        let (from, to) = (input.schema(), &self.layout.schema);
+        let passed = self.layout.kept.iter().enumerate().filter_map(|(own, kept)| Some((own, (*kept)?)));
         let passed = passed.map(|(own, kept)| {
             let column = |index: usize, schema: &SchemaRef| -> Arc<dyn PhysicalExpr> {
                 Arc::new(Column::new(schema.field(index).name(), index))
@@ -75,89 +87,35 @@ impl LateRows {
             (column(kept, &from), vec![(column(own, to), own)].into())
         });
         let mapping: ProjectionMapping = passed.collect();
-        let properties = Arc::new(PlanProperties::new(
-            input.equivalence_properties().project(&mapping, Arc::clone(to)),
+        Arc::new(PlanProperties::new(
+            input.properties().equivalence_properties().project(&mapping, Arc::clone(to)),
             Partitioning::UnknownPartitioning(1),
             EmissionType::Final,
             Boundedness::Bounded,
-        ));
-        Ok(Arc::new(Self { input, late, about, order, properties }))
+        ))
     }
 
-    fn replaced(&self, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match children.pop() {
-            Some(input) => Self::with(input, Arc::clone(&self.late), Arc::clone(&self.about)),
-            None => internal_err!("late columns without rows"),
-        }
-    }
-}
-
-impl DisplayAs for LateRows {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.late.schema().fields().iter().map(|field| field.name().as_str()).collect();
-        write!(f, "LateColumnsExec: [{}]", names.join(", "))
-    }
-}
-
-impl ExecutionPlan for LateRows {
-    fn name(&self) -> &'static str {
-        "LateColumnsExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
-        vec![self.order.clone()]
-    }
-
-    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
-        InputDistributionRequirements::new(vec![Distribution::SinglePartition])
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
+    fn rows(
         &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replaced(children)
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replaced(children)
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let rows = self.input.execute(partition, context)?;
-        let (late, about) = (Arc::clone(&self.late), Arc::clone(&self.about));
+        input: &Arc<dyn ExecutionPlan>,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let work = QueryWork::of_task(&context);
+        let rows = input.execute(partition, context)?;
+        let (late, layout) = (Arc::clone(&self.late), Arc::clone(&self.layout));
         let batch = futures::stream::once(async move {
             let schema = rows.schema();
             let rows = concat_batches(&schema, &rows.try_collect::<Vec<_>>().await?)?;
             if rows.num_rows() == 0 {
-                return Ok(RecordBatch::new_empty(Arc::clone(&about.schema)));
+                return Ok(RecordBatch::new_empty(Arc::clone(&layout.schema)));
             }
-            let positions = positions(&rows, about.place)?;
-            let read = SpawnedTask::spawn_blocking(move || late.read(&positions));
+            let positions = positions(&rows, layout.place)?;
+            let read = SpawnedTask::spawn_blocking(move || late.read(&positions, &|| work.is_cancelled()));
             let read = read.await.map_err(|error| DataFusionError::ExecutionJoin(Box::new(error)))?;
-            about.completed(&rows, &read.map_err(external)?)
+            layout.completed(&rows, &read.map_err(external)?)
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.about.schema), batch)))
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.layout.schema), batch)))
     }
 }
 

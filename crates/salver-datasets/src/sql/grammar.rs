@@ -109,8 +109,11 @@ impl Dialect for Grammar {
     }
 
     fn parse_infix(&self, parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
-        if let Some(between) = symmetric(parser, left).or_else(|| distinct(parser, left, precedence)) {
-            return Some(between);
+        let own = symmetric(parser, left)
+            .or_else(|| distinct(parser, left, precedence))
+            .or_else(|| list_from_query(parser, left));
+        if own.is_some() {
+            return own;
         }
         let op = match &parser.peek_token_ref().token {
             Token::Caret => BinaryOperator::PGExp,
@@ -267,6 +270,38 @@ fn distinct(parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Resu
         let (left, right) = (Box::new(left.clone()), Box::new(right));
         if negated { Expr::IsNotDistinctFrom(left, right) } else { Expr::IsDistinctFrom(left, right) }
     }))
+}
+
+/// Parses a list of values that begins with a subquery, `x in ((select 1), 2)`; the parser takes it for one query.
+fn list_from_query(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, ParserError>> {
+    let keyword = |number: usize| match &parser.peek_nth_token_ref(number).token {
+        Token::Word(word) => word.keyword,
+        _ => Keyword::NoKeyword,
+    };
+    let negated = keyword(0) == Keyword::NOT;
+    let start = usize::from(negated);
+    if keyword(start) != Keyword::IN {
+        return None;
+    }
+    let opens = |number: &usize| parser.peek_nth_token_ref(*number).token == Token::LParen;
+    let opened = (start + 1..).take_while(opens).count();
+    let inner = keyword(start + 1 + opened);
+    if opened < 2 || !matches!(inner, Keyword::SELECT | Keyword::WITH | Keyword::VALUES) {
+        return None;
+    }
+    let parsed = parser.maybe_parse(|parser| {
+        for _ in 0..start + 2 {
+            parser.next_token();
+        }
+        let first = parser.parse_expr()?;
+        // A query alone is a query, whatever parentheses it has.
+        parser.expect_token(&Token::Comma)?;
+        let mut list = vec![first];
+        list.extend(parser.parse_comma_separated(Parser::parse_expr)?);
+        parser.expect_token(&Token::RParen)?;
+        Ok(Expr::InList { expr: Box::new(left.clone()), list, negated })
+    });
+    parsed.transpose()
 }
 
 /// Rewrites `table t` to the query that it stands for. Drops `materialized`, because the engine decides how a query of

@@ -32,6 +32,7 @@ pub(super) mod row_comparison;
 mod row_wise;
 mod scalar_subqueries;
 mod set_returning;
+mod set_returning_order;
 mod sort_keys;
 mod special_predicates;
 mod subqueries;

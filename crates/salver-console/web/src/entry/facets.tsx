@@ -1,4 +1,4 @@
-import { type ApiRequest, apiPath, fetchRows } from "../api";
+import { type ApiRequest, type Rows, apiPath, fetchRows, send, textOf } from "../api";
 import { kindOf } from "../column_type";
 import type { Column, Entry } from "../catalog";
 import { ErrorNote } from "../error_note";
@@ -6,6 +6,7 @@ import { CellContent } from "../grid/cell";
 import { setQuery } from "../router";
 import { useLoaded } from "../use_loaded";
 import { equalFilter, writeFilter } from "./filters";
+import { doubtfulColumns, withSpecialNumbers } from "./special_numbers";
 import { type ViewState, conditionQuery, quoteName, setFilters, splitNames } from "./view_state";
 
 const SHOWN_VALUES = 8;
@@ -48,7 +49,7 @@ function Facet({ entry, state, column, onRemove }: { entry: Entry; state: ViewSt
     path: apiPath("tables", entry.name),
     query: [...conditionQuery(state), ["group", name], ["columns", `${name},${count}:count()`], ["sort", `-${count}`], ["limit", String(SHOWN_VALUES)]],
   };
-  const values = useLoaded(JSON.stringify(request), (signal) => fetchRows(request, signal));
+  const values = useLoaded(JSON.stringify(request), (signal) => readValues(request, column, signal));
   const most = Number(values.data?.rows[0]?.[1] ?? 1);
   return (
     <section class="facet">
@@ -81,4 +82,12 @@ function Facet({ entry, state, column, onRemove }: { entry: Entry; state: ViewSt
       </ul>
     </section>
   );
+}
+
+/** The values and their numbers of rows, with the NaN and infinities among floats, which JSON has as null. */
+async function readValues(request: ApiRequest, column: Column, signal: AbortSignal): Promise<Rows> {
+  const data = await fetchRows(request, signal);
+  if (doubtfulColumns([column], data).length === 0) return data;
+  const csv = await textOf(await send({ ...request, query: [...(request.query ?? []), ["format", "csv"]] }, signal));
+  return { ...data, rows: withSpecialNumbers(data, data.columns, csv) ?? data.rows };
 }

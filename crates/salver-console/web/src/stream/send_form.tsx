@@ -6,6 +6,7 @@ import { ErrorNote } from "../error_note";
 import { RequestPanel } from "../request_panel";
 import { number, object, optional, text } from "../shape";
 import { useLoaded } from "../use_loaded";
+import { useUnsaved } from "../unsaved";
 import type { StreamState } from "./state";
 
 /** What the server did with the events of a request. */
@@ -41,10 +42,18 @@ export function SendForm({ stream, onChanged }: { stream: Sink; onChanged: () =>
   const [ack, setAck] = useState("");
   const [sending, setSending] = useState(false);
   const [receipt, setReceipt] = useState<Receipt | null>(null);
+  /** What was typed and not sent. */
+  const [unsent, setUnsent] = useState(false);
+  useUnsaved(unsent);
   const [error, setError] = useState<unknown>(null);
   const example = useLoaded(`${stream.name}`, (signal) => exampleOf(stream, signal));
   const body = typed ?? example.data ?? "{}";
   const request = appendRequest(stream, body, { key, id, ack });
+
+  const type = (text: string) => {
+    setTyped(text);
+    setUnsent(text !== (example.data ?? "{}"));
+  };
 
   const submit = async () => {
     setSending(true);
@@ -52,6 +61,7 @@ export function SendForm({ stream, onChanged }: { stream: Sink; onChanged: () =>
     setReceipt(null);
     try {
       setReceipt(await fetchJson(request, RECEIPT));
+      setUnsent(false);
     } catch (failure) {
       setError(failure);
     } finally {
@@ -62,7 +72,7 @@ export function SendForm({ stream, onChanged }: { stream: Sink; onChanged: () =>
 
   return (
     <div class="send-form">
-      <Editor value={body} onChange={setTyped} onRun={() => void submit()} language={{ name: "json" }} label="Events to send" lines={5} />
+      <Editor value={body} onChange={type} onRun={() => void submit()} language={{ name: "json" }} label="Events to send" lines={5} />
       <div class="row">
         <button type="button" class="button primary" onClick={() => void submit()} disabled={sending} title="Ctrl+Enter">
           {sending ? "Sending…" : "Send"}

@@ -9,8 +9,8 @@ use salver_model::{Code, Error, SqlFault};
 
 use super::outside_subqueries::outside_queries;
 use super::{
-    duplicate_columns, expression, grouping_sets, named_windows, refused, scalar_subqueries, set_returning, sort_keys,
-    using_columns, value_columns, value_lists,
+    duplicate_columns, expression, grouping_sets, named_windows, refused, scalar_subqueries, set_returning,
+    set_returning_order, sort_keys, using_columns, value_columns, value_lists,
 };
 use crate::sql::grammar::Grammar;
 
@@ -46,7 +46,8 @@ pub(super) fn before(query: &mut Query) -> Result<(), Box<Error>> {
     sort_keys::by_expressions(query)?;
     using_columns::of_order(query)?;
     scalar_subqueries::of_order(query.order_by.as_mut())?;
-    sort_keys::by_all(query)
+    sort_keys::by_all(query)?;
+    set_returning_order::of_query(query)
 }
 
 /// Casts the decimal literals in a column of `values` to floats if another value is cast to a float; the engine would

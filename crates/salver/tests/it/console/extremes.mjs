@@ -10,7 +10,7 @@ const PAGE_BYTES = 1_500_000;
 const ROWS = 3_000_000;
 
 /** The steps, each with what it is called in a message. */
-const EXTREMES = { failures, wide, long, odd, ...CHANGES };
+const EXTREMES = { failures, wide, long, odd, special, ...CHANGES };
 
 export async function extremes(browser, base, directory) {
   const visit = await Visit.begin(browser, base, directory);
@@ -95,6 +95,17 @@ async function odd(visit) {
   await visit.see(".profile", "<i>name</i>");
   await visit.see(".profile .filled");
   visit.check("the columns of odd names");
+}
+
+/** Numbers that JSON has none for are values of their own among facets, and conditions. */
+async function special(visit) {
+  const { page } = visit;
+  await opened(visit, "console/entry/measured?facets=r", ".facet", "NaN");
+  await visit.see(".facet", "NULL");
+  await visit.see(".facet", "Infinity");
+  await page.locator(".facet-value", { hasText: "NaN" }).click();
+  await visit.see(".pager [role=status]", "of 2");
+  visit.check("facets of floats");
 }
 
 /** Without scripts, too, pages stay small, and what is cut says so. */

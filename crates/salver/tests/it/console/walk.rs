@@ -61,6 +61,10 @@ writable = true
 [[dataset]]
 name = "gone"
 source = "gone.csv"
+
+[[dataset]]
+name = "measured"
+source = "measured.csv"
 "#;
 
 /// A table of 500 columns, one of three million rows, and one of names and values that want to be more than text.
@@ -108,7 +112,11 @@ fn what_is_unusual_is_shown_all_the_same() {
         let cells: Vec<String> = (0..500).map(|at| format!("{row}-{at} {}", "v".repeat(60))).collect();
         wide += &(cells.join(",") + "\n");
     }
-    let files: [(&str, &[u8]); 2] = [("wide_file.csv", wide.as_bytes()), ("broken.csv", b"a,b\n1,2\n3,4,5,\"x")];
+    let files: [(&str, &[u8]); 3] = [
+        ("wide_file.csv", wide.as_bytes()),
+        ("broken.csv", b"a,b\n1,2\n3,4,5,\"x"),
+        ("measured.csv", b"id,r\n1,NaN\n2,NaN\n3,\n4,inf\n5,1.5\n"),
+    ];
     let server = Server::prepared(EXTREMES, &files, |directory| {
         make_database(&directory.join("strange.db"), &strange_tables());
         make_database(&directory.join("loose.db"), LOOSE_TABLES);

@@ -1,6 +1,13 @@
 //! Lists, rows and JSON.
 
 pub(super) const SAME: &[&str] = &[
+    "select unnest(array[i, -i]) from n order by s desc nulls last, i",
+    "select i, generate_series(1, i) as g from n where i < 4 order by d desc nulls first, i, g desc limit 4",
+    "select *, unnest(array[1, 2]) as u from m order by v + 1 nulls first, k, u",
+    "select s, unnest(array[min(i), max(i)]) from n group by s order by count(*), s nulls first, 2",
+    "with r as (select i, s from n) select unnest(array[s, 'x']) as u from r where i < 4 order by i, u limit 3 offset 1",
+    "select i, i, unnest(array[2, 1]) from n order by s, 1, 3",
+    "select distinct unnest(array[i, 1]) as u from n order by u",
     // A null in one of several lists.
     "select i from n where i not in (1, 0) or i not in (2, 3, null) order by i",
     "select i from n where not (i in (1, 2) and i in (1, null)) order by i",

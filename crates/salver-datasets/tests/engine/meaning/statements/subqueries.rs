@@ -1,6 +1,12 @@
 //! Subqueries that belong to each row of the query around them.
 
 pub(super) const SAME: &[&str] = &[
+    "select i from n where i in ((select max(k) from m), 3) order by i",
+    "select i from n where i not in ((select max(k) from m), 3, (select 1)) order by i",
+    "select i from n where i in ((select k from m)) order by i",
+    "select i from n where i in (((select max(k) from m)), ((3))) order by i",
+    "select i in ((with w as (select 2 as a) select a from w), i - 1) from n order by i",
+    "select i from n where (i, 1) in ((select k, 1 from m)) order by i",
     // One value, without an aggregate or a limit.
     "select i, (select b.s from n as b where b.i = a.i) from n as a order by i",
     "select i, (select b.t from n as b where b.i = a.i + 1), (select b.d from n as b where b.i = a.i - 1) from n a order by i",
