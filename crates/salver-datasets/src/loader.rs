@@ -22,6 +22,9 @@ const WATCH: Duration = Duration::from_secs(5);
 /// The same for objects of which only parts are on disk: each check is a request for a listing, which costs money.
 const OBJECT_WATCH: Duration = Duration::from_secs(60);
 
+/// Longest time for which files that have changed must stay as they are before they are read again.
+const SETTLED: Duration = Duration::from_secs(1);
+
 /// Loads one dataset from its sources.
 #[derive(Debug)]
 pub struct DatasetLoader {
@@ -80,6 +83,12 @@ impl Loader for DatasetLoader {
             true => WaitsFor::Network,
             false => WaitsFor::Disk,
         }
+    }
+
+    fn settles(&self) -> Option<Duration> {
+        // Of what is scanned in place only footers are read, which come last; and its rows are not to be had meanwhile.
+        let is_read = self.waits_for() == WaitsFor::Disk && !self.scans_in_place.load(Ordering::Relaxed);
+        is_read.then(|| self.interval().map_or(SETTLED, |interval| interval.min(SETTLED)))
     }
 
     fn follow(&self, progress: &Arc<Progress>) {

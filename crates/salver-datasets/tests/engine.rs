@@ -47,6 +47,8 @@ mod pruning;
 mod queries;
 #[path = "engine/read_only.rs"]
 mod read_only;
+#[path = "engine/repeated_names.rs"]
+mod repeated_names;
 #[path = "engine/spill.rs"]
 mod spill;
 #[path = "engine/sql.rs"]

@@ -328,10 +328,17 @@ impl Auth {
         Ok(name.and_then(|name| self.oidc.as_ref()?.session(&self.sessions, name)))
     }
 
-    /// Adds the `WWW-Authenticate` challenges to a 401 response.
-    pub(crate) fn challenge(&self, headers: &mut HeaderMap) {
+    /// Adds the `WWW-Authenticate` challenges to a 401 response. A page that asks by itself and says so
+    /// (`X-Requested-With`) gets `XBasic` for `Basic`: for the latter a browser holds its requests and shows a dialog of
+    /// its own, however the page would ask.
+    pub(crate) fn challenge(&self, request: &HeaderMap, response: &mut HeaderMap) {
+        let by_page = request.get("x-requested-with").is_some_and(|by| by.as_bytes() == b"XMLHttpRequest");
         for challenge in &self.challenges {
-            headers.append(header::WWW_AUTHENTICATE, challenge.clone());
+            let shown = match challenge.to_str() {
+                Ok(text) if by_page && text.starts_with("Basic") => HeaderValue::try_from(format!("X{text}")).ok(),
+                _ => None,
+            };
+            response.append(header::WWW_AUTHENTICATE, shown.unwrap_or_else(|| challenge.clone()));
         }
     }
 

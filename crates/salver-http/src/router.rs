@@ -262,7 +262,7 @@ pub(crate) async fn answer(
     if response.status() == StatusCode::UNAUTHORIZED
         && let Some(auth) = app.auth.load()
     {
-        auth.challenge(response.headers_mut());
+        auth.challenge(&head.headers, response.headers_mut());
     }
     open.answered(&mut response);
     response

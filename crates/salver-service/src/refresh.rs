@@ -16,6 +16,9 @@ use crate::catalog::Catalog;
 
 /// Delay before a failed first load is retried when the entry has no interval of its own.
 const RETRY: Duration = Duration::from_secs(30);
+/// Looks in a row at which a source may be found being written. Then it is loaded all the same: something may append to
+/// it without pause.
+const LOOKS: u32 = 10;
 /// Interval of progress reports of a load.
 const TELLING: Duration = Duration::from_secs(5);
 
@@ -53,6 +56,7 @@ impl Keepers {
             turns: Arc::clone(&self.turns),
             loader,
             served: None,
+            unsettled: 0,
         };
         self.tasks.insert(name, tokio::spawn(keeper.keep()));
     }
@@ -96,6 +100,8 @@ struct Keeper {
     turns: Arc<Turns>,
     loader: Arc<dyn Loader>,
     served: Option<Version>,
+    /// Looks in a row at which the source was being written.
+    unsettled: u32,
 }
 
 impl Keeper {
@@ -146,9 +152,23 @@ impl Keeper {
         }
     }
 
-    async fn load_if_changed(&self) -> Result<Option<Arc<dyn Table>>> {
+    /// Returns whether the source is another than `served`, and is not being written: half of a file may well be a valid
+    /// file. One that is written goes on being served as it was.
+    async fn has_changed(&mut self, served: Version) -> Result<bool> {
+        let found = self.loader.probe().await?;
+        if found == served {
+            return Ok(false);
+        }
+        let Some(settles) = self.loader.settles() else { return Ok(true) };
+        tokio::time::sleep(settles).await;
+        let is_settled = self.loader.probe().await? == found;
+        self.unsettled = if is_settled { 0 } else { self.unsettled + 1 };
+        Ok(is_settled || self.unsettled.is_multiple_of(LOOKS))
+    }
+
+    async fn load_if_changed(&mut self) -> Result<Option<Arc<dyn Table>>> {
         if let Some(served) = self.served
-            && self.loader.probe().await? == served
+            && !self.has_changed(served).await?
         {
             return Ok(None);
         }
@@ -168,5 +188,78 @@ impl Keeper {
                 Err(Error::internal(format!("the reader of `{}` broke down", self.loader.name())).with_source(broken))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use async_trait::async_trait;
+    use salver_model::observation::Silent;
+
+    use super::*;
+
+    /// A source that is written between looks for as long as `writes` says.
+    #[derive(Debug)]
+    struct Written {
+        name: Name,
+        looks: AtomicU64,
+        writes: u64,
+    }
+
+    #[async_trait]
+    impl Loader for Written {
+        fn name(&self) -> &Name {
+            &self.name
+        }
+
+        fn interval(&self) -> Option<Duration> {
+            Some(Duration::from_secs(10))
+        }
+
+        fn settles(&self) -> Option<Duration> {
+            Some(Duration::from_millis(1))
+        }
+
+        async fn probe(&self) -> Result<Version> {
+            Ok(Version::of(&self.looks.fetch_add(1, Ordering::Relaxed).min(self.writes)))
+        }
+
+        async fn load(&self) -> Result<Arc<dyn Table>> {
+            Err(Error::internal("only looked at"))
+        }
+    }
+
+    /// Returns the looks at which a source that is written for `writes` looks would be loaded.
+    async fn loaded(writes: u64) -> Vec<usize> {
+        let loader = Written { name: Name::new("t").expect("a name"), looks: AtomicU64::new(1), writes };
+        let mut keeper = Keeper {
+            catalog: Arc::new(Catalog::new([], [], Vec::new())),
+            observer: Arc::new(Silent),
+            turns: Arc::new(Turns { disk: Semaphore::new(1), network: Semaphore::new(1) }),
+            loader: Arc::new(loader),
+            served: None,
+            unsettled: 0,
+        };
+        let served = Version::of(&0_u64);
+        let mut found = Vec::new();
+        for look in 1..=25 {
+            if keeper.has_changed(served).await.expect("a look") {
+                found.push(look);
+            }
+        }
+        found
+    }
+
+    #[tokio::test]
+    async fn half_of_a_file_is_not_loaded() {
+        assert_eq!(loaded(6).await.first(), Some(&4));
+        assert_eq!(loaded(1).await.first(), Some(&1));
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_always_written_is_loaded_now_and_then() {
+        assert_eq!(loaded(u64::MAX).await, [10, 20]);
     }
 }

@@ -193,8 +193,7 @@ fn of_text(name: Name, text: &str, file: &Path, findings: &mut Findings) -> Quer
 /// `InvalidName` for what is no name of a file, too, and `InvalidSql` with the line of a comment that is wrong.
 pub fn query_of_text(name: &str, text: &str) -> Result<QuerySpec> {
     let valid = Name::new(name)?;
-    let is_of_file = !name.starts_with('.') && !name.contains(['\\', ':', '*', '?', '"', '<', '>', '|']);
-    if !is_of_file {
+    if !is_of_file(name) {
         let message = format!("`{name}` can't be the name of a query: it is no name of a file on every system");
         return Err(Error::new(Code::InvalidName, message).with_hint("choose a name like `people_of`"));
     }
@@ -204,6 +203,20 @@ pub fn query_of_text(name: &str, text: &str) -> Result<QuerySpec> {
         Ok(_) => Ok(spec),
         Err(mistakes) => Err(mistakes.first().map_or_else(|| Error::internal("a mistake without a message"), told)),
     }
+}
+
+/// Returns whether every system takes a name for one of a file: Windows has some for devices, whatever follows a dot.
+fn is_of_file(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_lowercase();
+    let is_numbered = |device: &str| {
+        let number = stem.strip_prefix(device).and_then(|number| number.parse::<u8>().ok());
+        stem.len() == device.len() + 1 && number.is_some_and(|number| number > 0)
+    };
+    let is_device = ["con", "prn", "aux", "nul"].contains(&stem.as_str()) || is_numbered("com") || is_numbered("lpt");
+    !is_device
+        && !name.starts_with('.')
+        && !name.ends_with(['.', ' '])
+        && !name.contains(['\\', ':', '*', '?', '"', '<', '>', '|'])
 }
 
 fn told(mistake: &Mistake) -> Error {

@@ -107,7 +107,10 @@ fn a_text_is_read_as_that_of_a_file() {
     let error = query_of_text("all", "\n-- param x int\nSELECT 1").unwrap_err();
     assert!(error.message.ends_with("at line 2, column 1"), "{error:?}");
     assert_eq!(error.code, Code::InvalidSql);
-    for name in ["", ".", "..", ".a", "a/b", "a\\b", "a:b", "a*", " a", "a\n"] {
+    for name in ["", ".", "..", ".a", "a/b", "a\\b", "a:b", "a*", " a", "a\n", "CON", "nul.x", "Com1", "lpt9", "a."] {
         assert_eq!(query_of_text(name, "SELECT 1").unwrap_err().code, Code::InvalidName, "{name:?}");
+    }
+    for name in ["console", "com", "com0", "com10", "nul_", "a.b"] {
+        assert_eq!(query_of_text(name, "SELECT 1").unwrap().name.as_str(), name);
     }
 }

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
 use futures::future::BoxFuture;
 
-/// Maximum turn of a task that can yield.
-const TURN: Duration = Duration::from_millis(20);
+/// Maximum turn of a task that can yield. A small query has several turns, and waits for those of large ones before
+/// each.
+const TURN: Duration = Duration::from_millis(2);
 /// Time after which a task that can't yield gives up its role as a worker.
 const WORKER_TURN: Duration = Duration::from_millis(100);
 /// Time that a thread waits for another to become the worker. On a busy machine that may be too short, and this thread

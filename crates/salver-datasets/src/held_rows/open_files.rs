@@ -36,8 +36,8 @@ struct OpenedFile {
     values: Vec<ScalarValue>,
     /// The object whose parts it has.
     remote: Remote,
-    /// Whether its writer asked for views, once its footer was read.
-    has_views: OnceLock<bool>,
+    /// Whether plans need another footer than its own, once that was read.
+    needs_plain: OnceLock<bool>,
 }
 
 /// The open files, for exports and for plans of the engine. Of a dataset with very many files only the first ones are
@@ -88,7 +88,7 @@ impl Sources {
                 stamp: (kept.is_none() && file.remote.0.is_none()).then(|| Stamp::of(&about)),
                 values: file.partition_values.clone(),
                 remote: file.remote.clone(),
-                has_views: OnceLock::new(),
+                needs_plain: OnceLock::new(),
             });
         }
         let partition = |field: &FieldRef| partition_columns.iter().position(|own| own.name() == field.name());
@@ -157,9 +157,9 @@ impl Opened {
         self.file(number)
     }
 
-    /// Returns the place where it is kept whether the writer of a file asked for views.
-    pub(super) fn has_views(&self, number: usize) -> Option<&OnceLock<bool>> {
-        self.sources.files.get(number).map(|file| &file.has_views)
+    /// Returns the place where it is kept whether plans need another footer than a file's own.
+    pub(super) fn needs_plain(&self, number: usize) -> Option<&OnceLock<bool>> {
+        self.sources.files.get(number).map(|file| &file.needs_plain)
     }
 
     /// Returns whether only parts of some file are on disk.

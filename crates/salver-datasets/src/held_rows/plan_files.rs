@@ -27,7 +27,7 @@ use salver_model::Error;
 
 use super::open_files::Opened;
 use super::parquet_file::OpenFile;
-use super::plain_footer::without_views;
+use super::plain_footer::{is_made, plain};
 
 /// The number of a plan's file among the dataset's files.
 #[derive(Clone, Copy, Debug)]
@@ -72,8 +72,8 @@ impl ParquetFileReaderFactory for OpenedReaders {
     }
 }
 
-/// Reader whose texts have the types of the dataset's columns. A file may ask for views of texts, which would be copied
-/// into plain ones batch by batch.
+/// Reader whose columns have the names of the dataset's, and texts their types. A file may ask for views of texts, which
+/// would be copied into plain ones batch by batch.
 struct PlainReader {
     inner: Box<dyn AsyncFileReader + Send>,
     about: ObjectMeta,
@@ -97,12 +97,13 @@ impl AsyncFileReader for PlainReader {
     ) -> BoxFuture<'a, parquet::errors::Result<Arc<ParquetMetaData>>> {
         Box::pin(async move {
             let read = self.inner.get_metadata(options).await?;
-            let has_views = self.opened.has_views(self.number);
-            if has_views.and_then(OnceLock::get) == Some(&false) {
+            let needed = self.opened.needs_plain(self.number);
+            // The cache may have the other one already: also for another dataset with this file.
+            if is_made(&read) || needed.and_then(OnceLock::get) == Some(&false) {
                 return Ok(read);
             }
-            let plain = without_views(&read).map(Arc::new);
-            has_views.map(|known| known.get_or_init(|| plain.is_some()));
+            let plain = plain(&read)?.map(Arc::new);
+            needed.map(|known| known.get_or_init(|| plain.is_some()));
             let Some(plain) = plain else { return Ok(read) };
             // From here on the cache has that one.
             let kept = Arc::new(CachedParquetMetaData::new(Arc::clone(&plain)));

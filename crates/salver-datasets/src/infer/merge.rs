@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Field, Fields, Schema, TimeUnit};
+use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Field, Fields, Schema, TimeUnit};
 
 /// Returns the type that holds the values of both; `None` if there is none. With `text`, it falls back to text: where
 /// types were inferred from text, text is always correct.
@@ -18,6 +18,7 @@ fn merge_types(a: &DataType, b: &DataType, text: bool) -> Option<DataType> {
             // 64-bit integers have up to twenty digits before the decimal point.
             Some(Decimal128((*precision).max(20 + scale.unsigned_abs()), *scale))
         }
+        (a, b) if a.is_decimal() && b.is_decimal() => merge_decimals(a, b),
         (a, b) if a.is_numeric() && b.is_numeric() && (a.is_floating() || b.is_floating()) => Some(Float64),
         (Timestamp(a, x), Timestamp(b, y)) if x == y => Some(Timestamp(*a.max(b), x.clone())),
         (Date32 | Date64, Timestamp(unit, None)) | (Timestamp(unit, None), Date32 | Date64) => {
@@ -32,6 +33,30 @@ fn merge_types(a: &DataType, b: &DataType, text: bool) -> Option<DataType> {
         _ => None,
     };
     merged.or_else(|| text.then_some(Utf8))
+}
+
+/// Returns the decimal with the digits before and behind the point of both; `None` if there is no type with so many.
+fn merge_decimals(a: &DataType, b: &DataType) -> Option<DataType> {
+    let (a, b) = (digits(a)?, digits(b)?);
+    let (whole, scale) = (a.0.max(b.0), a.1.max(b.1));
+    let precision = u8::try_from(whole + i16::from(scale)).ok()?.max(1);
+    match precision {
+        ..=DECIMAL128_MAX_PRECISION => Some(DataType::Decimal128(precision, scale)),
+        ..=DECIMAL256_MAX_PRECISION => Some(DataType::Decimal256(precision, scale)),
+        _ => None,
+    }
+}
+
+/// Returns how many digits a decimal has before the point, and behind it.
+fn digits(of: &DataType) -> Option<(i16, i8)> {
+    use DataType::{Decimal32, Decimal64, Decimal128, Decimal256};
+    match of {
+        Decimal32(precision, scale)
+        | Decimal64(precision, scale)
+        | Decimal128(precision, scale)
+        | Decimal256(precision, scale) => Some((i16::from(*precision) - i16::from(*scale), *scale)),
+        _ => None,
+    }
 }
 
 fn merge_integers(a: &DataType, b: &DataType) -> Option<DataType> {

@@ -13,6 +13,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::projection::ProjectionMapping;
 use datafusion::physical_expr::{LexOrdering, Partitioning};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, PhysicalExpr, PlanProperties};
 use futures::TryStreamExt;
@@ -53,8 +54,18 @@ impl LateRows {
         place: (usize, usize),
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let late = PickedColumns::new(table.open().map_err(external)?, columns).map_err(external)?;
-        let order = input.output_ordering().cloned();
+        let order = order_of(&input);
         Ok(Through::over(input, Self { late: Arc::new(late), layout: Arc::new(Layout { schema, kept, place }), order }))
+    }
+}
+
+/// Returns the order that rows are sorted in, with all of its keys. That of the operator's rows lacks those that a
+/// condition below makes constant; the optimizer takes the condition into the scan, where nothing tells of it, and the
+/// sort would then be one by other keys than are asked for.
+fn order_of(sorted: &Arc<dyn ExecutionPlan>) -> Option<LexOrdering> {
+    match sorted.downcast_ref::<SortExec>() {
+        Some(sort) => Some(sort.expr().clone()),
+        None => sorted.output_ordering().cloned(),
     }
 }
 

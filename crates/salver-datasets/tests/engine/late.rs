@@ -47,13 +47,19 @@ fn statement(dice: &mut Dice) -> String {
     const COLUMNS: [&str; 12] =
         ["id", "small", "big", "float", "text", "flag", "day", "at", "price", "place", "tags", "\"Mixed Name\""];
     const KEYS: [&str; 7] = ["id", "small", "float", "text", "day", "price", "\"Mixed Name\""];
-    const CONDITIONS: [&str; 6] = [
+    const CONDITIONS: [&str; 11] = [
         "text like '%er%'",
         "small > 2",
         "price is not null and day < '1970-01-20'",
         "id % 7 = 3",
         "tags is null",
         "id < 0",
+        // Keys that are constant, or equal to one another.
+        "day = date '1970-01-05'",
+        "price = 1.50 and small = 2.0",
+        "at = timestamp '1970-01-01 00:00:00'",
+        "small between 3 and 3",
+        "float = small",
     ];
     let mut items: Vec<String> = Vec::new();
     for column in COLUMNS {

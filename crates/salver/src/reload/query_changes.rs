@@ -75,6 +75,14 @@ impl Reload {
             let hint = "choose another, so that rules can tell them apart";
             return Err(Error::new(Code::InvalidName, message).with_hint(hint));
         }
+        let folded = name.to_lowercase();
+        let is_beside = |own: &&QuerySpec| own.name.as_str() != name && own.name.as_str().to_lowercase() == folded;
+        if let Some(beside) = self.checked.queries.iter().find(is_beside) {
+            let message = format!("the query `{name}` would have the file of `{}` on some systems", beside.name);
+            return Err(
+                Error::new(Code::InvalidName, message).with_hint("choose a name that differs by more than case")
+            );
+        }
         let files = self.checked.queries.iter().filter(|own| own.file.is_some()).count();
         if own.is_none() && files >= QUERY_FILES_MAX {
             let message = format!("there are {files} named queries in files, and {QUERY_FILES_MAX} may be saved");

@@ -97,6 +97,8 @@ fn what_can_not_be_saved_is_told_and_nothing_is_written() {
     refuses("own", "SELECT 2 AS two", 405, "the query `own` stands in the settings");
     refuses("people", "SELECT 2 AS two", 400, "the name of the entry `people`");
     refuses("new.csv", "SELECT 2 AS two", 400, "`.csv` chooses the format");
+    refuses("KEPT", "SELECT 2 AS two", 400, "the file of `kept` on some systems");
+    refuses("con", "SELECT 2 AS two", 400, "can't be the name of a query");
     refuses(".hidden", "SELECT 2 AS two", 400, "can't be the name of a query");
     refuses("..%2F..%2Fout", "SELECT 2 AS two", 400, "can't be a name");
     refuses("a%5Cb", "SELECT 2 AS two", 400, "can't be the name of a query");

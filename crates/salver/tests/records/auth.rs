@@ -249,6 +249,10 @@ fn name_and_password() {
     let challenge = Some("Basic realm=\"The shop\"");
     let answer = program.get("/records/ledger");
     assert_eq!((answer.said(), answer.header("www-authenticate")), ((401, REQUIRED), challenge));
+    // A page asks by itself: the browser must not.
+    let by_page = program.ask("GET", "/records/ledger", &[("x-requested-with", "XMLHttpRequest")], None);
+    let other = Some("XBasic realm=\"The shop\"");
+    assert_eq!((by_page.said(), by_page.header("www-authenticate")), ((401, REQUIRED), other));
     let (ann, ben, carl) = ("Basic YW5uOnBhc3My", "basic YmVuOnBhc3My", "Basic Y2FybDpwYXNzMg==");
     // Right ones are never too many.
     for who in [ann, ben, ann, ben, ann, ben] {

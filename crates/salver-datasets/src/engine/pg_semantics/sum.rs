@@ -52,9 +52,9 @@ fn is_whole(data_type: &DataType) -> bool {
 }
 
 /// Casts the sums to the result type.
-fn narrow(sums: &ArrayRef, to: &DataType, name: &str) -> Result<ArrayRef> {
+fn narrow(sums: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     let sums = sums.as_primitive::<Decimal128Type>();
-    let beyond = || out_of_range(&format!("`{name}`"), to);
+    let beyond = || out_of_range("a sum", to);
     Ok(match to {
         DataType::UInt64 => {
             let sums = sums.iter().map(|sum| sum.map(|sum| u64::try_from(sum).map_err(|_| beyond())).transpose());
@@ -68,8 +68,8 @@ fn narrow(sums: &ArrayRef, to: &DataType, name: &str) -> Result<ArrayRef> {
 }
 
 fn finish(args: &AccumulatorArgs<'_>) -> Finish {
-    let (to, name) = (args.return_type().clone(), args.name.to_owned());
-    Arc::new(move |sums, _| narrow(sums, &to, &name))
+    let to = args.return_type().clone();
+    Arc::new(move |sums, _| narrow(sums, &to))
 }
 
 /// Returns whether sums of decimals of this type need more than 128 bits.
@@ -88,12 +88,12 @@ fn wide_sum(values: &[FieldRef], result: &DataType) -> Option<DataType> {
 }
 
 fn finish_wide(args: &AccumulatorArgs<'_>) -> Finish {
-    let (to, name) = (args.return_type().clone(), args.name.to_owned());
+    let to = args.return_type().clone();
     Arc::new(move |sums, _| {
         let sums = sums.as_primitive::<Decimal256Type>().clone().with_data_type(to.clone());
         match to {
             DataType::Decimal256(precision, _) if sums.validate_decimal_precision(precision).is_err() => {
-                Err(out_of_range(&format!("`{name}`"), &to))
+                Err(out_of_range("a sum", &to))
             }
             _ => Ok(Arc::new(sums)),
         }
