@@ -22,7 +22,7 @@ const WHOLE = new Intl.NumberFormat("en");
 export function OutcomePanel({ outcome, state, onAgain }: OutcomePanelProps) {
   const { result, plan, error } = outcome;
   // A link is run as GET, which the server refuses where a function may do more than read.
-  const needsWish = outcome.method === "GET" && error instanceof ApiError && error.status === 405;
+  const needsWish = outcome.method === "GET" && !outcome.statement.named && error instanceof ApiError && error.status === 405;
   const view: View = plan ? "plan" : state.view === "chart" ? "chart" : "rows";
   return (
     <div class="sql-outcome">

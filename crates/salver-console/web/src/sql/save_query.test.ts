@@ -14,6 +14,6 @@ test("a new query is saved as new, and a known one as it was read", () => {
     headers: { "Content-Type": "application/sql", "If-None-Match": "*" },
     body: "SELECT 1\n",
   });
-  const known = { name: "people of", parameters: [], etag: '"00000000000000ff"' };
+  const known = { name: "people of", parameters: [], columns: [], etag: '"00000000000000ff"' };
   expect(saveRequest("SELECT 1", draft, known).headers).toEqual({ "Content-Type": "application/sql", "If-Match": '"00000000000000ff"' });
 });

@@ -4,8 +4,16 @@ import { catalog, loadCatalog } from "../catalog";
 import { ErrorNote } from "../error_note";
 import { saveRequest } from "./save_query";
 
+interface SaveQueryFormProps {
+  sql: string;
+  /** The name that is proposed. */
+  name: string | null;
+  onSaved: (name: string) => void;
+  onClose: () => void;
+}
+
 /** A form that saves the statement as a named query. */
-export function SaveQueryForm({ sql, name: first, onClose }: { sql: string; name: string | null; onClose: () => void }) {
+export function SaveQueryForm({ sql, name: first, onSaved, onClose }: SaveQueryFormProps) {
   const known = (name: string) => catalog.value?.queries.find((query) => query.name === name.trim());
   const [name, setName] = useState(first ?? "");
   const [description, setDescription] = useState(known(first ?? "")?.description ?? "");
@@ -17,7 +25,7 @@ export function SaveQueryForm({ sql, name: first, onClose }: { sql: string; name
     try {
       await send(saveRequest(sql, { name, description }, known(name))).then((response) => response.text());
       await loadCatalog();
-      onClose();
+      onSaved(name.trim());
     } catch (failure) {
       setError(failure);
       setSaving(false);

@@ -1,6 +1,6 @@
 import { requestUrl } from "../api";
 import { setQuery } from "../router";
-import { sqlRequest, type Statement } from "./run";
+import { fileRequest, type Statement } from "./run";
 import { LIMITS } from "./state";
 import type { Order } from "./use_run";
 
@@ -56,7 +56,7 @@ export function Toolbar(props: ToolbarProps) {
         <ul>
           {FORMATS.map((format) => (
             <li key={format}>
-              <a href={downloadUrl(statement, format)} download={`result.${format}`}>
+              <a href={requestUrl(fileRequest(statement, format))} download={`result.${format}`}>
                 {format.toUpperCase()}, all rows
               </a>
             </li>
@@ -73,9 +73,4 @@ export function Toolbar(props: ToolbarProps) {
       </button>
     </div>
   );
-}
-
-function downloadUrl(statement: Statement, format: string): string {
-  const request = sqlRequest(statement, "GET");
-  return requestUrl({ ...request, query: [...(request.query ?? []), ["format", format]] });
 }
