@@ -27,14 +27,17 @@ export function NamedForm({ query, values, onChange, onRun, missing }: NamedForm
       {query.parameters.map((parameter) => (
         <label key={parameter.name} class="inline-field">
           <span>
-            <code>${parameter.name}</code> <small>{parameter.type + (parameter.required ? "" : ", optional")}</small>
+            <code>${parameter.name}</code>{" "}
+            <small>
+              {parameter.type + (parameter.required ? "" : ", optional")}
+              {parameter.description && (
+                <>
+                  : <bdi>{parameter.description}</bdi>
+                </>
+              )}
+            </small>
           </span>
           <NamedInput parameter={parameter} value={values[parameter.name] ?? ""} invalid={missing.includes(parameter.name)} onText={(text) => onChange({ ...values, [parameter.name]: text })} />
-          {parameter.description && (
-            <small>
-              <bdi>{parameter.description}</bdi>
-            </small>
-          )}
         </label>
       ))}
       <span class="field-error" role="alert">

@@ -1,7 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { catalog, catalogError, type NamedQuery } from "../catalog";
+import { parquetRefuses } from "../column_type";
 import { Editor } from "../editor/editor";
 import { placeOf } from "../editor/position";
+import { ErrorNote } from "../error_note";
 import { PartFault } from "../part_fault";
 import { RequestPanel } from "../request_panel";
 import { pageUrl } from "../router";
@@ -46,6 +48,7 @@ function Statements() {
   const [history, setHistory] = useState(loadHistory);
   const [historyOpen, setHistoryOpen] = useState(false);
   const [saveOpen, setSaveOpen] = useState(false);
+  const [fileError, setFileError] = useState<unknown>(null);
   const [saved, setSaved] = useState<string | null>(null);
   const { outcome, run, cancel, forgetError } = useRun(setHistory);
   // The statement or the query of the address that was run last, by whatever way.
@@ -145,6 +148,8 @@ function Statements() {
         running={outcome?.running ?? false}
         limit={state.limit}
         statement={statement}
+        noParquet={outcome?.result && outcome.statement.sql === sql ? parquetRefuses(outcome.result.columns) : null}
+        onError={setFileError}
         historyOpen={historyOpen}
         onRun={() => start(order())}
         onCancel={cancel}
@@ -152,6 +157,7 @@ function Statements() {
         onHistory={() => setHistoryOpen(!historyOpen)}
         onSave={catalog.value?.editsQueries ? () => setSaveOpen(!saveOpen) : null}
       />
+      <ErrorNote error={fileError} />
       {saveOpen && <SaveQueryForm sql={sql} name={query?.etag === undefined ? null : queryName} onSaved={onSaved} onClose={() => setSaveOpen(false)} />}
       {saved !== null && (
         <p class="note good" role="status">
