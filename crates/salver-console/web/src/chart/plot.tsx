@@ -55,7 +55,7 @@ export function PlotChart({ series, kind, label, name }: PlotProps) {
         ],
         axes: [
           series.temporal ? { ...axis, ...timeMarks(areFar(first, last)) } : { ...axis, values: (_, values) => xs.texts(values) },
-          { ...axis, size: 72, values: (_, values) => ys.texts(values) },
+          { ...axis, size: 84, values: (_, values) => ys.texts(values) },
         ],
       },
       [points.map(({ x }) => xs.drawn(x ?? 0)), points.map(({ y }) => (y === null ? null : ys.drawn(y)))],

@@ -2,6 +2,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { apiPath, ApiError, fetchJson, send } from "../api";
 import { ErrorNote } from "../error_note";
 import { saveFile } from "../file_link";
+
+import { useUnsaved } from "../unsaved";
 import { useLoaded } from "../use_loaded";
 import { Download, OPEN_EXPORT, type OpenExport } from "./download";
 import type { KeptExport } from "./kept";
@@ -63,6 +65,8 @@ function DownloadPanel({ source, kept }: { source: OpenExport; kept: KeptExport 
   download.current ??= new Download(source, kept.format, () => setTurn((turn) => turn + 1));
   const { current } = download;
   useEffect(() => () => current.pause(), []);
+  // What has come is kept in the page alone.
+  useUnsaved(current.rows > 0 && !current.done);
   const total = source.rows;
   return (
     <>

@@ -75,7 +75,8 @@ function Status({ outcome }: { outcome: Outcome }) {
   const { rows, more, ms } = result;
   return (
     <span>
-      {more ? `The first ${WHOLE.format(rows.length)} rows` : `${WHOLE.format(rows.length)} ${rows.length === 1 ? "row" : "rows"}`}
+      {more && "The first "}
+      {more && rows.length === 1 ? "row" : `${WHOLE.format(rows.length)} ${rows.length === 1 ? "row" : "rows"}`}
       <span class="muted"> · {ms < 10 ? ms.toFixed(1) : WHOLE.format(Math.round(ms))} ms</span>
       {result.unsure && <span class="muted"> · a NULL among floats may be NaN or infinite</span>}
       {more && (

@@ -113,6 +113,8 @@ async function readRows(
     }
     if (done) return { names, rows, more: false };
     if (read > limit * ROW_CHARACTERS) {
+      // Where a row has just ended, the next part tells whether that was the last one.
+      if (rows.length > 0 && rest === "" && (await reader.read()).done) return { names, rows, more: false };
       await reader.cancel();
       if (rows.length) return { names, rows, more: true };
       throw new ApiError(0, "too_large", "The first row is too long to be shown.", "Select fewer columns, or a part of long texts: left(text, 1000).", null);
