@@ -2,7 +2,6 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { apiPath, ApiError, fetchJson, send } from "../api";
 import { ErrorNote } from "../error_note";
 import { saveFile } from "../file_link";
-
 import { useUnsaved } from "../unsaved";
 import { useLoaded } from "../use_loaded";
 import { Download, OPEN_EXPORT, type OpenExport } from "./download";

@@ -50,7 +50,7 @@ function Statements() {
   const [saveOpen, setSaveOpen] = useState(false);
   const [fileError, setFileError] = useState<unknown>(null);
   const [saved, setSaved] = useState<string | null>(null);
-  const { outcome, run, cancel, forgetError } = useRun(setHistory);
+  const { outcome, run, cancel, forget } = useRun(setHistory);
   // The statement or the query of the address that was run last, by whatever way.
   const ran = useRef<string | null>(null);
 
@@ -94,10 +94,15 @@ function Statements() {
     if (linked === null) {
       setQueryName(state.query);
       setSql(typedStatement()?.sql ?? "");
+      setSaved(null);
+      forget();
       return;
     }
     // What was typed over it and not run is still there.
     const over = typedStatement();
+    // What another statement gave is not what this one gives.
+    forget();
+    setSaved(null);
     setQueryName(state.query);
     setSql(over?.sql ?? linked);
     setValues(over?.values ?? state.values);
@@ -107,7 +112,7 @@ function Statements() {
   const onSaved = (name: string) => {
     setSaveOpen(false);
     setSaved(name);
-    forgetError();
+    if (outcome?.error) forget();
     setMissing([]);
     const now = queryOf(name);
     if (now?.sql === undefined) return;

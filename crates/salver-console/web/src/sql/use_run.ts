@@ -48,8 +48,8 @@ export function useRun(onRemembered: (runs: Run[]) => void): {
   outcome: Outcome | null;
   run: (order: Order) => void;
   cancel: () => void;
-  /** Shows an error no more. */
-  forgetError: () => void;
+  /** Shows nothing any more. */
+  forget: () => void;
 } {
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const controller = useRef<AbortController | null>(null);
@@ -58,6 +58,12 @@ export function useRun(onRemembered: (runs: Run[]) => void): {
     controller.current?.abort();
     controller.current = null;
     setOutcome((before) => (before?.running ? { ...before, running: false, cancelled: true } : before));
+  };
+
+  const forget = () => {
+    controller.current?.abort();
+    controller.current = null;
+    setOutcome(null);
   };
 
   const run = (order: Order) => {
@@ -95,7 +101,7 @@ export function useRun(onRemembered: (runs: Run[]) => void): {
       },
     );
   };
-  return { outcome, run, cancel, forgetError: () => setOutcome((before) => (before?.error ? null : before)) };
+  return { outcome, run, cancel, forget };
 }
 
 /** The last plan of the answer, which is the physical one. */
