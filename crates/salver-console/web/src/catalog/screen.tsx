@@ -70,7 +70,7 @@ export function CatalogScreen() {
       <Queries all={all} />
       {groups.length === 0 && all.functions.length === 0 && all.streams.size === 0 && all.queries.length === 0 && (
         <div class="note">
-          <p class="note-title">{mayLogIn.value ? "There is nothing for who has not logged in." : "Nothing is served yet."}</p>
+          <p class="note-title">{mayLogIn.value ? "There is nothing here for callers who have not logged in." : "Nothing is served yet."}</p>
           <LogInHint />
           {!mayLogIn.value && (
             <p>

@@ -30,7 +30,7 @@ function Exports() {
       <h1>Exports</h1>
       {catalog.value && !entry && (
         <div class="note">
-          <p class="muted">{mayLogIn.value ? "There is nothing for who has not logged in." : "Nothing is served yet."}</p>
+          <p class="muted">{mayLogIn.value ? "There is nothing here for callers who have not logged in." : "Nothing is served yet."}</p>
           <LogInHint />
         </div>
       )}

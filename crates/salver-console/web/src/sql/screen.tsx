@@ -180,7 +180,8 @@ function Statements() {
           }}
         />
       )}
-      {outcome ? <OutcomePanel outcome={outcome} state={state} onAgain={() => start(order())} /> : <Welcome onChoose={(chosen) => start({ ...order(), sql: chosen, query: null })} setSql={setSql} />}
+      {outcome && <OutcomePanel outcome={outcome} state={state} onAgain={() => start(order())} />}
+      {!outcome && !named && <Welcome onChoose={(chosen) => start({ ...order(), sql: chosen, query: null })} setSql={setSql} />}
       <RequestPanel request={outcome ? sqlRequest(outcome.statement, outcome.method) : sqlRequest(statement, "POST")} />
     </section>
   );

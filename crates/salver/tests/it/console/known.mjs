@@ -24,7 +24,7 @@ async function unknown(visit) {
   const { page } = visit;
   await visit.open("");
   await visit.see("header button", "Log in");
-  await visit.see("main .note", "There is nothing for who has not logged in");
+  await visit.see("main .note", "There is nothing here for callers who have not logged in");
   await visit.look("known_nothing");
   for (const path of ["console/entry/people", "console/entry/people/row/1", "console/exports", "console/graphql", "console/sql?query=total"]) {
     await visit.open(path);
