@@ -87,8 +87,11 @@ export function ownHeaders(headers?: HeadersInit): Headers {
   return own;
 }
 
-/** Whether the server said that its answers are for some callers only, as it does where callers can be known. */
+/** Whether the server said that its answers are for some callers only, as it does where `[auth]` is on. */
 export const answersDiffer = signal(false);
+
+/** What every catalog asks for, and no function of a file answers: those may call their answers private where no others are. */
+const TELLING_PATH = "api/columns";
 
 /** Whether a request was ended because nobody wants its answer any more. */
 export function isAborted(error: unknown): boolean {
@@ -119,7 +122,7 @@ export async function send(request: ApiRequest, signal?: AbortSignal): Promise<R
     if (isAborted(error)) throw error;
     throw new ApiError(0, "unreachable", "The server can't be reached.", "Is it still running, and the network there? Then try again.", null, asked);
   }
-  if (/\bprivate\b/.test(response.headers.get("cache-control") ?? "")) answersDiffer.value = true;
+  if (request.path === TELLING_PATH && /\bprivate\b/.test(response.headers.get("cache-control") ?? "")) answersDiffer.value = true;
   if (response.ok || response.status === 304) return response;
   if (response.status === 401) onUnauthorized.handler?.();
   throw await errorOf(response, asked);
