@@ -1,3 +1,4 @@
+import { signal } from "@preact/signals";
 import { type Value, parseBegun, parseData } from "./data_json";
 import type { Shape } from "./shape";
 
@@ -54,11 +55,43 @@ export function apiPath(...parts: string[]): string {
 
 const KEY = "salver.api_key";
 
-/** The key that the caller gave, sent with every request of this tab and gone when it is closed. */
+/**
+ * What the caller gave to be known by: a key, or a name and a password as the header has them (`Basic …`). It is sent
+ * with every request of this tab, and gone when the tab is closed.
+ */
 export const apiKey = {
   get: (): string | null => sessionStorage.getItem(KEY),
   set: (key: string | null): void => (key === null ? sessionStorage.removeItem(KEY) : sessionStorage.setItem(KEY, key)),
 };
+
+const BASIC = "Basic ";
+
+/** A name and a password as a key of this tab. */
+export function basicKey(name: string, password: string): string {
+  return BASIC + btoa(String.fromCharCode(...new TextEncoder().encode(`${name}:${password}`)));
+}
+
+/** The name in a key that is made of a name and a password; `null` for others. */
+export function nameOfKey(key: string | null): string | null {
+  if (!key?.startsWith(BASIC)) return null;
+  const bytes = Uint8Array.from(atob(key.slice(BASIC.length)), (character) => character.charCodeAt(0));
+  return new TextDecoder().decode(bytes).replace(/:.*$/s, "");
+}
+
+/** The headers of every request of the console, of which the panel "Request" shows none. */
+export function ownHeaders(headers?: HeadersInit): Headers {
+  const own = new Headers(headers);
+  if (!own.has("Accept")) own.set("Accept", "application/json");
+  // Without it a server that takes names and passwords has the browser ask for them, which holds the request meanwhile.
+  own.set("X-Requested-With", "XMLHttpRequest");
+  return own;
+}
+
+/** Whether the server said that its answers are for some callers only, as it does where `[auth]` is on. */
+export const answersDiffer = signal(false);
+
+/** What every catalog asks for, and no function of a file answers: those may call their answers private where no others are. */
+const TELLING_PATH = "api/columns";
 
 /** Whether a request was ended because nobody wants its answer any more. */
 export function isAborted(error: unknown): boolean {
@@ -75,10 +108,9 @@ export const onUnauthorized: { handler: (() => void) | null } = { handler: null 
 
 /** Sends a request. Rejects with `ApiError` unless the status is one of success, or 304. */
 export async function send(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
-  const headers = new Headers(request.headers);
-  if (!headers.has("Accept")) headers.set("Accept", "application/json");
+  const headers = ownHeaders(request.headers);
   const key = apiKey.get();
-  if (key) headers.set("Authorization", `Bearer ${key}`);
+  if (key) headers.set("Authorization", nameOfKey(key) === null ? `Bearer ${key}` : key);
   const method = request.method ?? "GET";
   const xsrf = document.cookie.match(/(?:^|; )XSRF-TOKEN=([^;]*)/)?.[1];
   if (xsrf && method !== "GET") headers.set("X-XSRF-TOKEN", decodeURIComponent(xsrf));
@@ -90,6 +122,7 @@ export async function send(request: ApiRequest, signal?: AbortSignal): Promise<R
     if (isAborted(error)) throw error;
     throw new ApiError(0, "unreachable", "The server can't be reached.", "Is it still running, and the network there? Then try again.", null, asked);
   }
+  if (request.path === TELLING_PATH && /\bprivate\b/.test(response.headers.get("cache-control") ?? "")) answersDiffer.value = true;
   if (response.ok || response.status === 304) return response;
   if (response.status === 401) onUnauthorized.handler?.();
   throw await errorOf(response, asked);

@@ -63,12 +63,24 @@ export interface FunctionFile {
   workers?: Record<string, number>;
 }
 
+/** A parameter of a named query. */
+export interface QueryParameter {
+  name: string;
+  type: string;
+  /** What it is when it is not sent; `null` may stand for no default, too. */
+  default?: unknown;
+  required: boolean;
+  description?: string;
+}
+
 /** A named query. */
 export interface NamedQuery {
   name: string;
   sql?: string;
   description?: string | null;
-  parameters: { name: string; type: string; default?: unknown }[];
+  parameters: QueryParameter[];
+  /** The columns of its answer, none where they are not known. */
+  columns: Column[];
   /** The tag of its text, where the caller may change it. */
   etag?: string;
 }

@@ -1,4 +1,4 @@
-import type { Column, Entry, FunctionEndpoint, FunctionFile, FunctionParameter, NamedQuery, TableColumn } from "./catalog";
+import type { Column, Entry, FunctionEndpoint, FunctionFile, FunctionParameter, NamedQuery, QueryParameter, TableColumn } from "./catalog";
 import { type Shape, anything, flag, list, nullable, number, object, optional, otherwise, record, text } from "./shape";
 
 /** An entry as the index has it: what has not loaded yet has no kind, source or columns. */
@@ -58,11 +58,14 @@ export const FUNCTION_FILE = object<FunctionFile>({
   workers: optional(record(number)),
 });
 
+const queryParameter = object<QueryParameter>({ name: text, type: text, default: optional(anything), required: otherwise(flag, true), description: optional(text) });
+
 const query = object<NamedQuery>({
   name: text,
   sql: optional(text),
   description: nullable(text),
-  parameters: list(object<NamedQuery["parameters"][number]>({ name: text, type: text, default: optional(anything) })),
+  parameters: list(queryParameter),
+  columns: otherwise(list(column), []),
   etag: optional(text),
 });
 

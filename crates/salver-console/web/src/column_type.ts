@@ -70,8 +70,32 @@ export function typeLabel(type: string): string {
   }
 }
 
-const ISO_DATE = /^\d{4}-\d\d-\d\d$/;
-const ISO_TIMESTAMP = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/;
+/** The first column of a type that Parquet has none for, wherever in it: durations, intervals of several units, unions. */
+export function parquetRefuses(columns: { name: string; type: string }[]): string | null {
+  return columns.find(({ type }) => /\bDuration\(|\bInterval\(MonthDayNano|\bUnion\(/.test(type.replace(/"(?:[^"\\]|\\.)*"/g, "")))?.name ?? null;
+}
+
+/** Years have four digits, and beyond these a sign and more. */
+const ISO_DATE = /^(?:\d{4}|[+-]\d{4,})-\d\d-\d\d$/;
+const ISO_TIMESTAMP = /^(?:\d{4}|[+-]\d{4,})-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/;
+const TIME_PARTS = /^([+-]?\d+)-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?(?:Z|([+-])(\d\d):?(\d\d))?)?$/;
+/** After so many years the days and the weeks are the same again. */
+const CYCLE_YEARS = 400;
+const CYCLE_S = 146_097 * 86_400;
+
+/** A time in ISO 8601 in seconds since 1970, of any year; without a zone in UTC. `null` for what is no time. */
+function secondsOf(text: string): number | null {
+  const found = TIME_PARTS.exec(text);
+  if (!found) return null;
+  const part = (at: number) => Number(found[at] ?? 0);
+  const [year, month, day] = [part(1), part(2), part(3)];
+  // Dates of JavaScript end 270,000 years from now; those of columns do not.
+  const near = 2000 + (((year % CYCLE_YEARS) + CYCLE_YEARS) % CYCLE_YEARS);
+  const date = new Date(Date.UTC(near, month - 1, day));
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || part(4) > 24 || part(5) > 59) return null;
+  const zone = (found[7] === "-" ? -60 : 60) * (part(8) * 60 + part(9));
+  return date.getTime() / 1000 + ((year - near) / CYCLE_YEARS) * CYCLE_S + part(4) * 3600 + part(5) * 60 + part(6) - zone;
+}
 
 /** The type that the values of a column seem to have, for answers that come without types. */
 export function inferType(values: Iterable<Value>): string {
@@ -98,8 +122,7 @@ function typeOfValue(value: Value): string {
 export function numberOf(value: Value): number | null {
   if (value === null || typeof value === "boolean") return value === null ? null : Number(value);
   if (typeof value === "string") {
-    const text = ISO_TIMESTAMP.test(value) && !/(Z|[+-]\d\d:?\d\d)$/.test(value) ? `${value.replace(" ", "T")}Z` : value;
-    const number = ISO_DATE.test(value) || ISO_TIMESTAMP.test(value) ? Date.parse(text) / 1000 : Number(value);
+    const number = ISO_DATE.test(value) || ISO_TIMESTAMP.test(value) ? (secondsOf(value) ?? Number.NaN) : Number(value);
     return value !== "" && Number.isFinite(number) ? number : null;
   }
   if (typeof value === "number" || value instanceof ExactNumber) return Number.isFinite(Number(value)) ? Number(value) : null;

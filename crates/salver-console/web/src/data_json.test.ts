@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { rowsOf } from "./api";
-import { ExactNumber, parseBegun, parseData, writeData } from "./data_json";
+import { ExactNumber, isJson, parseBegun, parseData, writeData } from "./data_json";
 
 test("numbers keep their digits", () => {
   const text = '[9007199254740993,-9223372036854775808,1.50,1e+16,0.1,-0.0,12]';
@@ -22,7 +22,7 @@ test("texts keep every character", () => {
 });
 
 test("what is no JSON is refused", () => {
-  for (const text of ["", "[1,]", "[1 2]", '{"a"}', "nul", "[1] 2", '"open']) expect(() => parseData(text)).toThrow(SyntaxError);
+  for (const text of ["", "[1,]", "[1 2]", '{"a"}', "nul", "[1] 2", '"open', "042", "-01", "[1,007]"]) expect(() => parseData(text)).toThrow(SyntaxError);
 });
 
 test("of a text that was cut, whole objects remain", () => {
@@ -44,4 +44,9 @@ test("nested values are indented", () => {
 
 test("columns are those of all rows", () => {
   expect(rowsOf(parseData('[{"a":1},{"b":2,"a":null}]'))).toEqual({ columns: ["a", "b"], rows: [[1, null], [null, 2]] });
+});
+
+test("a number beyond all numbers is no JSON for others", () => {
+  for (const text of ["1e400", "[1,-1e999]", '{"a":1E+400}', "042", "nul"]) expect(isJson(text)).toBe(false);
+  for (const text of ["1e308", "1e-400", '"1e400"', '{"1e400":"\\"1e400"}', "[1,2]", "12345678901234567890"]) expect(isJson(text)).toBe(true);
 });

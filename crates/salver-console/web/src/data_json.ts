@@ -15,7 +15,7 @@ export class ExactNumber {
 /** A value of the data. Objects are maps, which keep the order of their members also where the names are numbers. */
 export type Value = null | boolean | number | string | ExactNumber | Value[] | Map<string, Value>;
 
-const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const STRING = /"(?:[^"\\]|\\.)*"/y;
 const SPACE = /[ \t\r\n]*/y;
 
@@ -164,4 +164,17 @@ export function writeData(value: Value, indent = 0, depth = 0): string {
     return `{${members.join(",")}${end}}`;
   }
   return JSON.stringify(value);
+}
+
+const EXPONENTS = /-?\d+(?:\.\d+)?[eE]\+?\d+/g;
+
+/** Whether every reader takes a text for JSON: its numbers must be within the range of floats, too. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+  } catch {
+    return false;
+  }
+  const bare = text.replace(/"(?:[^"\\]|\\.)*"/g, '""');
+  return (bare.match(EXPONENTS) ?? []).every((number) => Number.isFinite(Number(number)));
 }

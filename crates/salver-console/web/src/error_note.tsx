@@ -1,6 +1,6 @@
 import { ApiError } from "./api";
 import { logInMayHelp } from "./session/log_in_may_help";
-import { loginOpen, requestLogin, session } from "./session/session";
+import { loginOpen, mayLogIn, requestLogin, session } from "./session/session";
 
 /** How many characters of an address are shown. */
 const LONGEST = 200;
@@ -9,7 +9,7 @@ const LONGEST = 200;
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   if (!error) return null;
   const api = error instanceof ApiError ? error : null;
-  const mayLogIn = api !== null && logInMayHelp(api, session.value.hasUsers) && !loginOpen.value;
+  const isHelped = api !== null && logInMayHelp(api, { hasUsers: session.value.hasUsers, mayLogIn: mayLogIn.value }) && !loginOpen.value;
   const message = error instanceof Error ? error.message : String(error);
   return (
     <div class="note error" role="alert">
@@ -33,9 +33,9 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
           )}
         </p>
       )}
-      {(onRetry || mayLogIn) && (
+      {(onRetry || isHelped) && (
         <p class="row">
-          {mayLogIn && (
+          {isHelped && (
             <button type="button" class="button small" onClick={() => requestLogin()}>
               Log in…
             </button>

@@ -5,6 +5,8 @@ import { ErrorNote } from "../error_note";
 import { Icon, type IconName } from "../icon";
 import { PartFault } from "../part_fault";
 import { pageUrl } from "../router";
+import { LogInHint } from "../session/log_in_hint";
+import { mayLogIn } from "../session/session";
 import { Starts } from "./starts";
 
 const PARTS: Part[] = ["functions", "queries", "columns", "streams"];
@@ -66,12 +68,15 @@ export function CatalogScreen() {
       ))}
       <Functions all={all} />
       <Queries all={all} />
-      {groups.length === 0 && all.functions.length === 0 && all.streams.size === 0 && (
+      {groups.length === 0 && all.functions.length === 0 && all.streams.size === 0 && all.queries.length === 0 && (
         <div class="note">
-          <p class="note-title">Nothing is served yet.</p>
-          <p>
-            Start the server with something to serve: <code>salver serve data/</code> takes every file of a folder, <code>salver serve sqlite:app.db</code> a database.
-          </p>
+          <p class="note-title">{mayLogIn.value ? "There is nothing here for callers who have not logged in." : "Nothing is served yet."}</p>
+          <LogInHint />
+          {!mayLogIn.value && (
+            <p>
+              Start the server with something to serve: <code>salver serve data/</code> takes every file of a folder, <code>salver serve sqlite:app.db</code> a database.
+            </p>
+          )}
         </div>
       )}
     </section>

@@ -1,6 +1,6 @@
 import { isNumeric, isTemporal, kindOf } from "../column_type";
 import type { GridColumn } from "../grid/grid";
-import { AGGREGATES, type Aggregate, CHART_KINDS, type ChartKind, type ChartSettings, UNITS, type Unit, placeColumns } from "./settings";
+import { AGGREGATES, type Aggregate, CHART_KINDS, type ChartKind, type ChartSettings, UNITS, type Unit, geometryColumns, placeColumns } from "./settings";
 
 interface Props {
   columns: GridColumn[];
@@ -17,8 +17,10 @@ export function ChartForm({ columns, settings, onSettings }: Props) {
   };
   const numeric = columns.filter(({ type }) => isNumeric(kindOf(type)));
   const ordered = columns.filter(({ type }) => isNumeric(kindOf(type)) || isTemporal(kindOf(type)));
+  const places = [...numeric, ...geometryColumns(columns)];
   const { kind } = settings;
-  const first = kind === "bar" ? columns : kind === "line" || kind === "scatter" || kind === "histogram" ? ordered : numeric;
+  const isGeometry = kind === "map" && geometryColumns(columns).some(({ name }) => name === settings.x);
+  const first = kind === "map" ? places : kind === "bar" ? columns : ordered;
   const grouped = kind === "bar" || kind === "line";
 
   const choose = (next: ChartKind) => {
@@ -30,6 +32,12 @@ export function ChartForm({ columns, settings, onSettings }: Props) {
     change({ kind: next, x, y, aggregate: next === "bar" && settings.aggregate === "none" ? "count" : settings.aggregate });
   };
 
+  /** A geometry is both coordinates, and a number one of them. */
+  const chooseFirst = (x: string) => {
+    const isBoth = kind === "map" && geometryColumns(columns).some(({ name }) => name === x);
+    if (isBoth) return change({ x, y: x });
+    change(isGeometry ? { x, y: numeric.find(({ name }) => name !== x)?.name ?? "" } : { x });
+  };
   return (
     <div class="chart-form">
       <div class="tabs" role="group" aria-label="Kind of chart">
@@ -39,7 +47,7 @@ export function ChartForm({ columns, settings, onSettings }: Props) {
           </button>
         ))}
       </div>
-      <Choice label={kind === "map" ? "Longitude" : kind === "bar" ? "Category" : kind === "histogram" ? "Value" : "X"} value={settings.x} options={first} onChange={(x) => change({ x })} />
+      <Choice label={isGeometry ? "Geometry" : kind === "map" ? "Longitude" : kind === "bar" ? "Category" : kind === "histogram" ? "Value" : "X"} value={settings.x} options={first} onChange={chooseFirst} />
       {grouped && (
         <label class="inline-field">
           <span>Show</span>
@@ -64,7 +72,7 @@ export function ChartForm({ columns, settings, onSettings }: Props) {
           </select>
         </label>
       )}
-      {kind !== "histogram" && !(grouped && settings.aggregate === "count") && (
+      {kind !== "histogram" && !isGeometry && !(grouped && settings.aggregate === "count") && (
         <Choice label={kind === "map" ? "Latitude" : grouped ? "of" : "Y"} value={settings.y} options={numeric} onChange={(y) => change({ y })} />
       )}
     </div>

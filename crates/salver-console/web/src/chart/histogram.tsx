@@ -14,16 +14,19 @@ export function Histogram({ bins, temporal, label }: { bins: Bin[]; temporal: bo
   const step = (WIDTH - LEFT) / Math.max(1, bins.length);
   const height = (count: number) => (count / most) * (HEIGHT - BOTTOM - 10);
   const name = (value: number) => (temporal ? shortTime(value, last - first) : shortNumber(value));
-  const ticks = [0, 0.25, 0.5, 0.75, 1];
+  // Of one value there is one mark, and marks that would read the same are one.
+  const marks = first === last ? [{ part: 0.5, text: name(first) }] : [0, 0.25, 0.5, 0.75, 1].map((part) => ({ part, text: name(first + part * last - part * first) }));
+  const ticks = marks.filter(({ text }, index) => text !== marks[index - 1]?.text);
+  const heights = [...new Set([0, 0.5, 1].map((part) => Math.round(most * part)))];
   return (
     <svg class="histogram" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${label}, from ${name(first)} to ${name(last)}`}>
-      {[0, 0.5, 1].map((part) => {
-        const y = HEIGHT - BOTTOM - height(most * part);
+      {heights.map((count) => {
+        const y = HEIGHT - BOTTOM - height(count);
         return (
-          <g key={part}>
+          <g key={count}>
             <line class="axis" x1={LEFT} x2={WIDTH} y1={y} y2={y} />
             <text x={LEFT - 6} y={y + 4} text-anchor="end">
-              {shortNumber(Math.round(most * part))}
+              {shortNumber(count)}
             </text>
           </g>
         );
@@ -31,13 +34,13 @@ export function Histogram({ bins, temporal, label }: { bins: Bin[]; temporal: bo
       {bins.map((bin, index) => (
         <rect key={bin.from} class="mark" x={LEFT + index * step + 1} width={Math.max(1, step - 2)} y={HEIGHT - BOTTOM - height(bin.count)} height={height(bin.count)}>
           <title>
-            {name(bin.from)} to {name(bin.to)}: {bin.count.toLocaleString("en")}
+            {bin.from === bin.to ? name(bin.from) : `${name(bin.from)} to ${name(bin.to)}`}: {bin.count.toLocaleString("en")}
           </title>
         </rect>
       ))}
-      {ticks.map((part) => (
+      {ticks.map(({ part, text }) => (
         <text key={part} x={LEFT + part * (WIDTH - LEFT)} y={HEIGHT - 6} text-anchor={part === 0 ? "start" : part === 1 ? "end" : "middle"}>
-          {name(first + part * (last - first))}
+          {text}
         </text>
       ))}
     </svg>

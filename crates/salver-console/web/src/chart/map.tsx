@@ -7,8 +7,7 @@ const MARGIN = 30;
 
 /** Places on a grid of degrees. It asks no other server for tiles. */
 export function PointMap({ points, label }: { points: Point[]; label: string }) {
-  const places = points.flatMap(({ x, y }) => (x !== null && y !== null && Math.abs(y) <= 90 && Math.abs(x) <= 360 ? [{ x, y }] : []));
-  if (places.length === 0) return <p class="chart-empty">None of the values is a place: latitudes are from -90 to 90.</p>;
+  const places = points.flatMap(({ x, y }) => (x !== null && y !== null ? [{ x, y }] : []));
   const box = boundsOf(places);
   // Degrees of longitude are narrower away from the equator; one factor for the whole map is enough for a glance.
   const narrow = Math.max(0.2, Math.cos(((box.south + box.north) / 2) * (Math.PI / 180)));

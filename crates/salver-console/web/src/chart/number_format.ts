@@ -31,19 +31,32 @@ const month = once(() => new Intl.DateTimeFormat("en", { month: "short", timeZon
 export function axisTimes(values: number[], step: number): string[] {
   let before = "";
   return values.map((value) => {
-    const date = new Date(value * 1000);
-    const iso = date.toISOString();
-    const year = String(date.getUTCFullYear());
+    const date = dateOf(value);
+    const { day: isoDay, time } = isoParts(value);
+    const year = isoDay.replace(/-..-..$/, "");
     const day = `${date.getUTCDate()} ${month().format(date)}`;
-    const [text, greater] = step >= 360 * 86400 ? [year, ""] : step >= 28 * 86400 ? [month().format(date), year] : step >= 86400 ? [day, year] : [iso.slice(11, step < 60 ? 19 : 16), `${day} ${year}`];
+    const [text, greater] = step >= 360 * 86400 ? [year, ""] : step >= 28 * 86400 ? [month().format(date), year] : step >= 86400 ? [day, year] : [time.slice(0, step < 60 ? 8 : 5), `${day} ${year}`];
     const label = greater && greater !== before ? `${text}\n${greater}` : text;
     before = greater;
     return label;
   });
 }
 
+/** The last second that a date can be, and of the other sign the first. */
+export const LAST_SECOND = 8.64e12;
+
+function dateOf(seconds: number): Date {
+  return new Date(Math.max(-LAST_SECOND, Math.min(LAST_SECOND, seconds)) * 1000);
+}
+
+/** The day and the time of day, with years as the API writes them: of four digits, or a sign and more. */
+function isoParts(seconds: number): { day: string; time: string } {
+  const [day = "", time = ""] = dateOf(seconds).toISOString().split("T");
+  return { day: day.replace(/^([+-])0?(?=\d{5})/, "$1").replace(/^-0+(?=\d{4}-)/, "-"), time };
+}
+
 /** Seconds since 1970 as a date, with the time where the span is short. */
 export function shortTime(seconds: number, span: number): string {
-  const text = new Date(seconds * 1000).toISOString();
-  return span < 3 * 86400 ? text.slice(0, 16).replace("T", " ") : text.slice(0, 10);
+  const { day, time } = isoParts(seconds);
+  return span < 3 * 86400 ? `${day} ${time.slice(0, 5)}` : day;
 }

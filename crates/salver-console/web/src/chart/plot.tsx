@@ -2,7 +2,9 @@ import "uplot/dist/uPlot.min.css";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { theme } from "../layout/theme";
-import { axisNumbers, axisTimes, shortNumber, shortTime } from "./number_format";
+import { FAR_STEPS, areFar, farMarks } from "./far_times";
+import { axisTimes, shortTime } from "./number_format";
+import { scalingOf } from "./scaling";
 import type { Series } from "./series";
 
 /** What a plot draws. */
@@ -28,9 +30,13 @@ export function PlotChart({ series, kind, label, name }: PlotProps) {
     // A cloud has its points in the order of the axis, too, as uPlot asks for that.
     const points = [...series.points].sort((a, b) => (a.x ?? 0) - (b.x ?? 0));
     const first = points[0]?.x ?? 0;
-    const span = (points[points.length - 1]?.x ?? 0) - first;
+    const last = points[points.length - 1]?.x ?? 0;
+    const span = last - first;
+    const numbers = (of: "x" | "y") => points.flatMap((point) => point[of] ?? []);
+    const xs = scalingOf(series.temporal ? [] : numbers("x"));
+    const ys = scalingOf(numbers("y"));
     const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 }, font: `12px ${style.fontFamily}` };
-    const number = (_: uPlot, value: number | null) => (value === null ? "–" : shortNumber(value));
+    const number = (_: uPlot, value: number | null) => (value === null ? "–" : ys.text(value));
     const chart = new uPlot(
       {
         width: element.clientWidth,
@@ -38,7 +44,7 @@ export function PlotChart({ series, kind, label, name }: PlotProps) {
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
         scales: { x: { time: series.temporal } },
         series: [
-          { label: series.temporal ? "time" : "x", value: (_, value) => (value === null ? "–" : series.temporal ? shortTime(value, span) : shortNumber(value)) },
+          { label: series.temporal ? "time" : "x", value: (_, value) => (value === null ? "–" : series.temporal ? shortTime(value, span) : xs.text(value)) },
           {
             label: name || "value",
             stroke: colour("--chart"),
@@ -47,9 +53,12 @@ export function PlotChart({ series, kind, label, name }: PlotProps) {
             ...(kind === "scatter" ? { paths: () => null, points: { show: true, size: 6, fill: colour("--chart"), stroke: colour("--surface") } } : { points: { show: points.length < 60 } }),
           },
         ],
-        axes: [series.temporal ? { ...axis, values: (_, values, __, ___, step) => axisTimes(values, step) } : axis, { ...axis, size: 72, values: (_, values) => axisNumbers(values) }],
+        axes: [
+          series.temporal ? { ...axis, ...timeMarks(areFar(first, last)) } : { ...axis, values: (_, values) => xs.texts(values) },
+          { ...axis, size: 84, values: (_, values) => ys.texts(values) },
+        ],
       },
-      [points.map(({ x }) => x ?? 0), points.map(({ y }) => y)],
+      [points.map(({ x }) => xs.drawn(x ?? 0)), points.map(({ y }) => (y === null ? null : ys.drawn(y)))],
       element,
     );
     const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
@@ -61,4 +70,15 @@ export function PlotChart({ series, kind, label, name }: PlotProps) {
   }, [series, kind, name, chosen]);
 
   return <div ref={host} class="plot" role="img" aria-label={`${label}, ${series.points.length} points`} />;
+}
+
+/** The marks of an axis of time. */
+function timeMarks(isFar: boolean): Pick<uPlot.Axis, "incrs" | "splits" | "values"> {
+  if (!isFar) return { values: (_, values, __, ___, step) => axisTimes(values, step) };
+  return {
+    incrs: FAR_STEPS,
+    splits: (_, __, from, to, step) => (step > 0 ? farMarks(from, to, step) : []),
+    // Between a day and a year there are no months here, but days.
+    values: (_, values, __, ___, step) => axisTimes(values, step < 360 * 86400 ? Math.min(step, 86400) : step),
+  };
 }

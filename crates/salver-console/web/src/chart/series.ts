@@ -2,6 +2,8 @@ import { numberOf } from "../column_type";
 import type { Value } from "../data_json";
 import type { GridColumn } from "../grid/grid";
 import { valueText } from "../grid/value";
+import { pointsOf } from "./geometry";
+import { LAST_SECOND } from "./number_format";
 import type { Aggregate, ChartSettings, Unit } from "./settings";
 
 /** One mark of a chart. */
@@ -20,6 +22,8 @@ export interface Series {
   temporal: boolean;
   /** How many rows could not be drawn, as one of their values is missing. */
   left: number;
+  /** How many have values that no chart of this kind has a place for, in words. */
+  outside: { count: number; why: string } | null;
 }
 
 /** The marks of rows under settings. */
@@ -34,18 +38,40 @@ export function seriesOf(columns: GridColumn[], rows: Value[][], settings: Chart
     const truncated = grouped && temporal && settings.unit && typeof value === "string" ? truncate(value, settings.unit) : value;
     return { label: truncated === null ? "NULL" : valueText(truncated), x: numberOf(truncated), y: numberOf(row[y] ?? null) };
   });
-  const points = grouped ? group(all, settings.aggregate) : all;
-  const drawn = points.filter((point) => (settings.kind === "bar" ? point.y !== null : settings.kind === "histogram" ? point.x !== null : point.x !== null && point.y !== null));
+  const points = settings.kind === "map" && settings.x === settings.y ? rows.map((row) => placesOf(row[x] ?? null)).flat() : grouped ? group(all, settings.aggregate) : all;
+  const whole = points.filter((point) => (settings.kind === "bar" ? point.y !== null : settings.kind === "histogram" ? point.x !== null : point.x !== null && point.y !== null));
+  const { isInside, why } = boundsOf(settings, temporal);
+  const drawn = whole.filter(isInside);
+  const outside = whole.length > drawn.length ? { count: whole.length - drawn.length, why } : null;
   if (settings.kind === "line") drawn.sort((a, b) => (a.x ?? 0) - (b.x ?? 0));
   if (settings.kind === "bar" && !temporal) drawn.sort((a, b) => (b.y ?? 0) - (a.y ?? 0));
-  return { points: drawn, temporal, left: points.length - drawn.length };
+  return { points: drawn, temporal, left: points.length - whole.length, outside };
+}
+
+/** The places of a geometry, or one that is none. */
+function placesOf(value: Value): Point[] {
+  const places = typeof value === "string" ? pointsOf(value) : null;
+  return places?.length ? places.map(({ x, y }) => ({ label: "", x, y })) : [{ label: "", x: null, y: null }];
+}
+
+/** Which points a chart has a place for. */
+function boundsOf({ kind }: ChartSettings, temporal: boolean): { isInside: (point: Point) => boolean; why: string } {
+  if (kind === "map") {
+    return { isInside: ({ x, y }) => Math.abs(y ?? 0) <= 90 && Math.abs(x ?? 0) <= 360, why: "outside of a map: latitudes are from -90 to 90, and longitudes from -360 to 360" };
+  }
+  // What is a category needs no place in time.
+  const isInside = ({ x }: Point) => !temporal || kind === "bar" || Math.abs(x ?? 0) <= LAST_SECOND;
+  return { isInside, why: "outside of the years that can be drawn, -271821 to 275760" };
 }
 
 /** The beginning of the hour, day, month or year of a time in ISO 8601. */
 function truncate(time: string, unit: Exclude<Unit, "">): string {
-  const zero = "0000-01-01T00:00:00Z";
-  const length = { year: 4, month: 7, day: 10, hour: 13 }[unit];
-  return unit === "hour" ? time.slice(0, length) + zero.slice(length) : (time.slice(0, length) + zero.slice(length)).slice(0, 10);
+  const zero = "-01-01T00:00:00Z";
+  const year = /^[+-]?\d+/.exec(time)?.[0] ?? "";
+  const rest = time.slice(year.length);
+  const length = { year: 0, month: 3, day: 6, hour: 9 }[unit];
+  const whole = rest.slice(0, length) + zero.slice(length);
+  return year + (unit === "hour" ? whole : whole.slice(0, 6));
 }
 
 function group(points: Point[], aggregate: Aggregate): Point[] {

@@ -45,13 +45,21 @@ export function readSettings(text: string | null): ChartSettings | null {
 
 const LATITUDE = /^(lat|latitude|y_?lat)$/i;
 const LONGITUDE = /^(lon|lng|long|longitude|x_?lon)$/i;
+const GEOMETRY = /^(geometry|geom|the_geom|geojson|location)$/i;
 const KEY_LIKE = /(^|_)(id|key|uuid|year|month|day)$/i;
 
 /** The columns of a place on the globe, if there are any. */
 export function placeColumns(columns: GridColumn[]): { latitude: string; longitude: string } | null {
   const latitude = columns.find(({ name }) => LATITUDE.test(name))?.name;
   const longitude = columns.find(({ name }) => LONGITUDE.test(name))?.name;
-  return latitude && longitude ? { latitude, longitude } : null;
+  if (latitude && longitude) return { latitude, longitude };
+  const [geometry] = geometryColumns(columns);
+  return geometry ? { latitude: geometry.name, longitude: geometry.name } : null;
+}
+
+/** The columns that may have geometries in GeoJSON, each of which has both coordinates. */
+export function geometryColumns(columns: GridColumn[]): GridColumn[] {
+  return columns.filter(({ name, type }) => GEOMETRY.test(name) && kindOf(type) === "text");
 }
 
 /** A chart that fits the columns: places on a map, values over time, or values of categories. */

@@ -13,10 +13,11 @@ export function ChartView({ series, settings }: { series: Series; settings: Char
   const label = chartLabel(settings);
   return (
     <figure class="chart">
-      {series.points.length === 0 ? <p class="chart-empty">Nothing to draw: choose other columns.</p> : draw(series, settings, label)}
+      {series.points.length === 0 ? <p class="chart-empty">Nothing to draw{series.left > 0 || series.outside ? ": choose other columns" : ""}.</p> : draw(series, settings, label)}
       <figcaption>
         {label}
-        {series.left > 0 && ` · ${series.left.toLocaleString("en")} without a value`}
+        {series.left > 0 && ` · ${series.left.toLocaleString("en")} without ${settings.kind !== "map" ? "a value" : settings.x === settings.y ? "a point" : "a place"}`}
+        {series.outside && ` · ${series.outside.count.toLocaleString("en")} ${series.outside.why}`}
       </figcaption>
     </figure>
   );
@@ -24,7 +25,7 @@ export function ChartView({ series, settings }: { series: Series; settings: Char
 
 /** What a chart shows, in words. */
 export function chartLabel({ kind, x, y, aggregate, unit }: ChartSettings): string {
-  if (kind === "map") return `Places by ${x} and ${y}`;
+  if (kind === "map") return x === y ? `Points of ${x}` : `Places by ${x} and ${y}`;
   if (kind === "histogram") return `Distribution of ${x}`;
   return `${valueLabel({ kind, x, y, aggregate, unit })} by ${x}${unit && aggregate !== "none" && kind !== "scatter" ? ` per ${unit}` : ""}`;
 }
@@ -40,7 +41,7 @@ function draw(series: Series, settings: ChartSettings, label: string) {
     case "bar":
       return <BarChart points={series.points} label={label} />;
     case "histogram":
-      return <Histogram bins={binsOf(series.points.flatMap(({ x }) => (x === null ? [] : [x])))} temporal={series.temporal} label={label} />;
+      return <Histogram bins={binsOf(series.points.flatMap(({ x }) => x ?? []))} temporal={series.temporal} label={label} />;
     case "map":
       return <PointMap points={series.points} label={label} />;
     default:
@@ -73,10 +74,12 @@ export function binsOf(values: number[]): Bin[] {
   const least = values.reduce((a, b) => Math.min(a, b), Infinity);
   const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
   const number = Math.min(40, Math.max(5, Math.ceil(Math.sqrt(values.length))));
-  const width = (most - least) / number || 1;
-  const bins = Array.from({ length: most === least ? 1 : number }, (_, index) => ({ from: least + index * width, to: least + (index + 1) * width, count: 0 }));
+  if (!(least < most)) return values.length ? [{ from: least, to: least, count: values.length }] : [];
+  // Divided first: the distance of the largest numbers is beyond all numbers.
+  const width = most / number - least / number;
+  const bins = Array.from({ length: number }, (_, index) => ({ from: least + index * width, to: least + (index + 1) * width, count: 0 }));
   for (const value of values) {
-    const bin = bins[Math.min(bins.length - 1, Math.floor((value - least) / width))];
+    const bin = bins[Math.min(bins.length - 1, Math.floor(value / width - least / width))];
     if (bin) bin.count++;
   }
   return bins;

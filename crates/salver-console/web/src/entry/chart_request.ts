@@ -9,6 +9,8 @@ import { type ViewState, conditionQuery, quoteName } from "./view_state";
 
 /** How many marks a chart has at most. */
 export const CHART_ROWS = 5000;
+/** One more is asked for, which tells whether there are more. */
+const ASKED_ROWS = CHART_ROWS + 1;
 
 /** A request for what is drawn, the columns of its answer, and how to draw them. */
 export interface ChartRequest {
@@ -34,15 +36,15 @@ export function chartRequest(entry: Entry, state: ViewState, settings: ChartSett
   const sqlCall = settings.aggregate === "count" ? "count(*)" : `${settings.aggregate}(${sqlName(settings.y)})`;
   if (truncated) {
     if (where === null) return null;
-    const sql = `select date_trunc('${settings.unit}', ${sqlName(x.name)}) as ${sqlName(x.name)}, ${sqlCall} as ${value} from ${sqlName(entry.name)}${where} group by 1 order by 1 limit ${CHART_ROWS}`;
+    const sql = `select date_trunc('${settings.unit}', ${sqlName(x.name)}) as ${sqlName(x.name)}, ${sqlCall} as ${value} from ${sqlName(entry.name)}${where} group by 1 order by 1 limit ${ASKED_ROWS}`;
     return { request: sqlRequest(sql), columns: [x, { name: value, type: "Float64" }], settings: { ...settings, y: value, aggregate: "none" } };
   }
   const sqlOrder = order.startsWith("-") ? "2 desc nulls last" : "1";
   return {
     request: {
       path: apiPath("tables", entry.name),
-      query: [...conditionQuery(state), ["group", name], ["columns", `${name},${quoteName(`${value}:${call}`)}`], ["sort", order], ["limit", String(CHART_ROWS)]],
-      sql: where === null ? undefined : `select ${sqlName(x.name)}, ${sqlCall} as ${value} from ${sqlName(entry.name)}${where} group by 1 order by ${sqlOrder} limit ${CHART_ROWS}`,
+      query: [...conditionQuery(state), ["group", name], ["columns", `${name},${quoteName(`${value}:${call}`)}`], ["sort", order], ["limit", String(ASKED_ROWS)]],
+      sql: where === null ? undefined : `select ${sqlName(x.name)}, ${sqlCall} as ${value} from ${sqlName(entry.name)}${where} group by 1 order by ${sqlOrder} limit ${ASKED_ROWS}`,
     },
     columns: [x, { name: value, type: "Float64" }],
     settings: { ...settings, y: value, aggregate: "none" },
@@ -53,13 +55,13 @@ function rawRequest(entry: Entry, state: ViewState, settings: ChartSettings, x: 
   const names = [...new Set([x.name, y.name])];
   const query: [string, string][] = [["columns", names.map(quoteName).join(",")], ...conditionQuery(state)];
   if (settings.kind === "line") query.push(["sort", quoteName(x.name)]);
-  query.push(["limit", String(CHART_ROWS)]);
+  query.push(["limit", String(ASKED_ROWS)]);
   const where = state.groups.length ? null : sqlWhere(state.filters, entry.columns);
   return {
     request: {
       path: apiPath("tables", entry.name),
       query,
-      sql: where === null ? undefined : `select ${names.map(sqlName).join(", ")} from ${sqlName(entry.name)}${where}${settings.kind === "line" ? ` order by ${sqlName(x.name)}` : ""} limit ${CHART_ROWS}`,
+      sql: where === null ? undefined : `select ${names.map(sqlName).join(", ")} from ${sqlName(entry.name)}${where}${settings.kind === "line" ? ` order by ${sqlName(x.name)}` : ""} limit ${ASKED_ROWS}`,
     },
     columns: names.length === 1 ? [x] : [x, y],
     settings,

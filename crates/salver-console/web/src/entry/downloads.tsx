@@ -1,7 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { apiKey, apiPath, requestUrl, send } from "../api";
+import { apiPath } from "../api";
 import type { Entry } from "../catalog";
+import { parquetRefuses } from "../column_type";
 import { ErrorNote } from "../error_note";
+import { FileLink } from "../file_link";
 import { Icon } from "../icon";
 import { type ViewState, downloadQuery } from "./view_state";
 
@@ -27,22 +29,7 @@ export function Downloads({ entry, state }: { entry: Entry; state: ViewState }) 
     return () => document.removeEventListener("mousedown", close);
   }, []);
 
-  const download = async (event: MouseEvent, format: string) => {
-    if (menu.current) menu.current.open = false;
-    // A link can't bring a key, so the file goes through the page then.
-    if (apiKey.get() === null) return;
-    event.preventDefault();
-    try {
-      const response = await send({ path: apiPath("tables", entry.name), query: [...downloadQuery(entry, state), ["format", format]] });
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(await response.blob());
-      link.download = `${entry.name}.${format}`;
-      link.click();
-      URL.revokeObjectURL(link.href);
-    } catch (failed) {
-      setError(failed);
-    }
-  };
+  const noParquet = parquetRefuses(state.columns);
   return (
     <>
       <details class="menu" ref={menu} onKeyDown={(event) => event.key === "Escape" && menu.current && (menu.current.open = false)}>
@@ -52,13 +39,18 @@ export function Downloads({ entry, state }: { entry: Entry; state: ViewState }) 
         <ul>
           {FORMATS.map(([format, label]) => (
             <li key={format}>
-              <a
-                href={requestUrl({ path: apiPath("tables", entry.name), query: [...downloadQuery(entry, state), ["format", format]] })}
-                download={`${entry.name}.${format}`}
-                onClick={(event) => void download(event, format)}
-              >
-                {label}
-              </a>
+              {format === "parquet" && noParquet ? (
+                <span class="menu-refused">Parquet has no type for {noParquet}</span>
+              ) : (
+                <FileLink
+                  request={{ path: apiPath("tables", entry.name), query: [...downloadQuery(entry, state), ["format", format]] }}
+                  name={`${entry.name}.${format}`}
+                  onClick={() => menu.current && (menu.current.open = false)}
+                  onError={setError}
+                >
+                  {label}
+                </FileLink>
+              )}
             </li>
           ))}
         </ul>

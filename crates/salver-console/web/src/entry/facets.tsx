@@ -5,7 +5,7 @@ import { ErrorNote } from "../error_note";
 import { CellContent } from "../grid/cell";
 import { setQuery } from "../router";
 import { useLoaded } from "../use_loaded";
-import { equalFilter, writeFilter } from "./filters";
+import { equalFilter, hasFacets, writeFilter } from "./filters";
 import { doubtfulColumns, withSpecialNumbers } from "./special_numbers";
 import { type ViewState, conditionQuery, quoteName, setFilters, splitNames } from "./view_state";
 
@@ -23,8 +23,8 @@ export function defaultFacets(columns: Column[]): string[] {
 
 /** The most frequent values of some columns under the conditions that hold, each a condition to add or remove. */
 export function Facets({ entry, state, names }: { entry: Entry; state: ViewState; names: string }) {
-  const chosen = splitNames(names).flatMap((name) => entry.columns.find((column) => column.name === name) ?? []);
-  const others = entry.columns.filter((column) => !chosen.includes(column) && !["nested", "binary"].includes(kindOf(column.type)));
+  const chosen = splitNames(names).flatMap((name) => entry.columns.find((column) => column.name === name && hasFacets(column)) ?? []);
+  const others = entry.columns.filter((column) => !chosen.includes(column) && hasFacets(column));
   const show = (columns: Column[]) => setQuery({ facets: columns.map(({ name }) => quoteName(name)).join(",") });
   return (
     <aside class="facets" aria-label="Facets">

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildFilter, describeFilter, readFilters, sqlWhere, writeFilter } from "./filters";
+import { buildFilter, comparisonsOf, describeFilter, hasFacets, readFilters, sqlWhere, writeFilter } from "./filters";
 
 const text = { name: 'a "b", c', type: "Utf8" };
 const number = { name: "n", type: "Decimal128(10, 2)" };
@@ -54,4 +54,13 @@ test("what is no number stands in quotes in SQL", () => {
   expect(where(float, "1e-3")).toBe(` where "f" = 1e-3`);
   expect(where(float, "1, NaN", "in")).toBe(` where "f" in (1, 'NaN'::float8)`);
   expect(where({ name: "b", type: "Boolean" }, "true")).toBe(` where "b" = true`);
+});
+
+test("there are no facets, and no conditions on values, that the API does not take", () => {
+  const facets = (type: string) => hasFacets({ name: "c", type });
+  for (const type of ["Utf8", "Boolean", "Int64", "Float32", "Date32", "Time64(µs)", 'Timestamp(ms, "UTC")', "Dictionary(Int32, Utf8)"]) expect(facets(type)).toBe(true);
+  for (const type of ["Duration(ms)", "Interval(MonthDayNano)", "Null", "Binary", "List(Int64)", 'Struct("a": Int64)']) expect(facets(type)).toBe(false);
+  expect(comparisonsOf("other").map(({ id }) => id)).toEqual(["null", "not_null"]);
+  // Bytes are compared in hexadecimal.
+  expect(comparisonsOf("binary").map(({ id }) => id)).toEqual(["eq", "ne", "null", "not_null"]);
 });

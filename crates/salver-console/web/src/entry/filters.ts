@@ -35,10 +35,17 @@ const COMPARISONS: Comparison[] = [
 /** The comparisons that make sense for a kind of column. */
 export function comparisonsOf(kind: Kind): Comparison[] {
   return COMPARISONS.filter(({ id }) => {
-    if (kind === "nested" || kind === "binary") return id.endsWith("null");
-    if (kind === "boolean") return ["eq", "ne", "null", "not_null"].includes(id);
-    return kind === "text" || kind === "other" || !["contains", "starts"].includes(id);
+    // What is none of the others, such as durations, is shown in another form than conditions take.
+    if (kind === "nested" || kind === "other") return id.endsWith("null");
+    if (kind === "boolean" || kind === "binary") return ["eq", "ne", "null", "not_null"].includes(id);
+    return kind === "text" || !["contains", "starts"].includes(id);
   });
+}
+
+/** Whether the values of a column can be chosen from as conditions. Those of bytes are hardly ever few. */
+export function hasFacets({ type }: Column): boolean {
+  const kind = kindOf(type);
+  return kind !== "binary" && comparisonsOf(kind).some(({ id }) => id === "eq");
 }
 
 const PARAMETER = /^filter\[(.*)\](\w*)$/s;

@@ -203,33 +203,46 @@ const histograms = new Together<Span, Bin[]>(
 );
 
 /** The distribution of a column in the bars of its profile. */
-export function fetchSmallHistogram(entry: Entry, state: ViewState, column: Column, profile: Profile, signal: AbortSignal): Promise<Bin[]> {
+export async function fetchSmallHistogram(entry: Entry, state: ViewState, column: Column, profile: Profile, signal: AbortSignal): Promise<Bin[]> {
   const span = spanOf(column, profile);
   if (span) return histograms.ask(entry, state, column, span, signal);
   const request = histogramRequest(entry, state, column, SMALL_BARS);
-  return request ? fetchHistogram(request, signal) : Promise.resolve([]);
+  return request ? (await fetchDistribution(request, signal)).bins : [];
 }
 
 /** The request for a distribution whose bounds are not known; `null` where the conditions can't be said in SQL. */
 export function histogramRequest(entry: Entry, state: ViewState, column: Column, bars: number): ApiRequest | null {
   const name = sqlName(column.name);
-  // What is infinite or no number lies in no bar.
-  const finite = isFloat(column) ? [`abs(${name}) < 1e300`] : [`${name} is not null`];
-  const where = whereOf(entry, state, finite);
+  const where = whereOf(entry, state);
   if (where === null) return null;
   const number = isTemporal(kindOf(column.type)) ? `extract(epoch from ${name})::double` : `${name}::double`;
+  // What is infinite or no number lies in no bar.
+  const finite = isFloat(column) ? "abs(x) < 1e300" : "x is not null";
   return sqlRequest(
-    `with v as (select ${number} as x from ${sqlName(entry.name)}${where}), ` +
-      "r as (select min(x) as lo, max(x) as hi from v) " +
-      `select histogram(v.x, r.lo, r.hi, ${bars}) as bars, min(r.lo) as lo, max(r.hi) as hi from v cross join r`,
+    `with a as (select ${number} as x from ${sqlName(entry.name)}${where}), v as (select x from a where ${finite}), ` +
+      "r as (select min(x) as lo, max(x) as hi from v), c as (select count(*) as n_rows, count(x) as filled from a) " +
+      `select histogram(v.x, r.lo, r.hi, ${bars}) as bars, min(r.lo) as lo, max(r.hi) as hi, ` +
+      "(select n_rows from c) as n_rows, (select filled from c) as filled from v cross join r",
   );
 }
 
+/** A distribution, with what lies in none of its bars. */
+export interface Distribution {
+  bins: Bin[];
+  /** How many rows have no value. */
+  nulls: number;
+  /** How many have one that is infinite, no number, or too large. */
+  beyond: number;
+}
+
 /** The distribution that such a request asks for. */
-export async function fetchHistogram(request: ApiRequest, signal: AbortSignal): Promise<Bin[]> {
+export async function fetchDistribution(request: ApiRequest, signal: AbortSignal): Promise<Distribution> {
   const { columns, rows } = await fetchRows(request, signal);
   const value: ValueOf = (name) => rows[0]?.[columns.indexOf(name)] ?? null;
-  return binsOf(value("bars"), numberOf(value("lo")) ?? 0, numberOf(value("hi")) ?? 0);
+  const bins = binsOf(value("bars"), numberOf(value("lo")) ?? 0, numberOf(value("hi")) ?? 0);
+  const drawn = bins.reduce((sum, { count }) => sum + count, 0);
+  const filled = Number(value("filled"));
+  return { bins: drawn > 0 ? bins : [], nulls: Number(value("n_rows")) - filled, beyond: filled - drawn };
 }
 
 /** The bars of equal width between bounds, from the numbers in them. */

@@ -6,6 +6,7 @@ import { ErrorNote, ErrorScreen } from "../error_note";
 import { UndoBar } from "../records/undo_bar";
 import { pageUrl, place, setQuery } from "../router";
 import type { ScreenProps } from "../screens";
+import { LogInHint } from "../session/log_in_hint";
 import { ChartTab } from "./chart_tab";
 import { FilterBar } from "./filter_bar";
 import { useFacts } from "./facts";
@@ -44,6 +45,7 @@ export default function EntryScreen({ parts }: ScreenProps) {
         <p>
           It may have another name, or you may not see it. <a href={pageUrl()}>Everything that is served</a>
         </p>
+        <LogInHint />
         <ErrorNote error={catalogError.value} onRetry={() => void loadCatalog()} />
       </section>
     );

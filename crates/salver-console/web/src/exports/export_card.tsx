@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { apiPath, ApiError, fetchJson, send } from "../api";
 import { ErrorNote } from "../error_note";
+import { saveFile } from "../file_link";
+import { useUnsaved } from "../unsaved";
 import { useLoaded } from "../use_loaded";
 import { Download, OPEN_EXPORT, type OpenExport } from "./download";
 import type { KeptExport } from "./kept";
@@ -62,6 +64,8 @@ function DownloadPanel({ source, kept }: { source: OpenExport; kept: KeptExport 
   download.current ??= new Download(source, kept.format, () => setTurn((turn) => turn + 1));
   const { current } = download;
   useEffect(() => () => current.pause(), []);
+  // What has come is kept in the page alone.
+  useUnsaved(current.rows > 0 && !current.done);
   const total = source.rows;
   return (
     <>
@@ -85,7 +89,7 @@ function DownloadPanel({ source, kept }: { source: OpenExport; kept: KeptExport 
           )
         )}
         {current.done && (
-          <button type="button" class="button small primary" onClick={() => save(current.blob(), `${kept.entry}.${kept.format}`)}>
+          <button type="button" class="button small primary" onClick={() => saveFile(current.blob(), `${kept.entry}.${kept.format}`)}>
             Save {kept.entry}.{kept.format}
           </button>
         )}
@@ -110,14 +114,4 @@ function DownloadPanel({ source, kept }: { source: OpenExport; kept: KeptExport 
       <ErrorNote error={current.error} />
     </>
   );
-}
-
-function save(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  // The browser has begun to read by then.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

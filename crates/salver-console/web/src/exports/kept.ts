@@ -1,7 +1,7 @@
 import { readKept, writeKept } from "../session/kept";
 import type { PartFormat } from "./download";
 
-/** What is kept of an open export, so that it can be gone on with after the page was closed. */
+/** What is kept of an open export, so that it can be read, from its beginning, or closed after the page was left. */
 export interface KeptExport {
   token: string;
   entry: string;

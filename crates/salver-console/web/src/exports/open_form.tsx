@@ -40,7 +40,7 @@ export function OpenForm({ entry, onOpened }: OpenFormProps) {
   return (
     <section class="card exports-way" aria-labelledby="snapshot">
       <h2 id="snapshot">A snapshot, in streams</h2>
-      <p class="muted">The rows as they are now, read in batches with a checksum for each. It can be paused and resumed, also after the server was restarted.</p>
+      <p class="muted">The rows as they are now, read in batches with a checksum for each. Here it can be paused and resumed, also after the server was restarted, as long as this page is not left: what has come is kept in it. A program that keeps it goes on whenever it likes.</p>
       <form class="row" onSubmit={(event) => void open(event)}>
         <label class="inline-field">
           <span>Streams</span>

@@ -2,7 +2,8 @@ import { useState } from "preact/hooks";
 import { catalog, entryNames } from "../catalog";
 import { place, setQuery } from "../router";
 import { ErrorNote } from "../error_note";
-import { sessionKnown } from "../session/session";
+import { LogInHint } from "../session/log_in_hint";
+import { mayLogIn, sessionKnown } from "../session/session";
 import { useLoaded } from "../use_loaded";
 import { checkExport } from "./check";
 import { ExportCard } from "./export_card";
@@ -27,7 +28,12 @@ function Exports() {
   return (
     <section class="screen exports">
       <h1>Exports</h1>
-      {catalog.value && !entry && <p class="note muted">Nothing is served yet.</p>}
+      {catalog.value && !entry && (
+        <div class="note">
+          <p class="muted">{mayLogIn.value ? "There is nothing here for callers who have not logged in." : "Nothing is served yet."}</p>
+          <LogInHint />
+        </div>
+      )}
       {entry && (
         <>
           <label class="inline-field">

@@ -34,3 +34,9 @@ test("pairs are one text", () => {
   for (const wrong of ["", "x", "{}", "[1]", '[["a"]]', "null"]) expect(readPairs(wrong)).toEqual([]);
   expect(readPairs(writePairs([["a", "1"], ["", ""]]))).toEqual([["a", "1"]]);
 });
+
+test("what is no JSON goes as a text, for the function to judge", () => {
+  const any = fieldsOf([{ name: "x", type: "any", required: false }], undefined, null);
+  const sent = (text: string) => JSON.parse(argumentsJson(any, { x: text })).x;
+  expect(["042", "1e400", "-01", "[1,007]", "null", "1e3", "007, 1"].map(sent)).toEqual(["042", "1e400", "-01", "[1,007]", null, 1000, "007, 1"]);
+});

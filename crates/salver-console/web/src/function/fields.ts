@@ -1,5 +1,5 @@
 import type { FunctionParameter } from "../catalog";
-import { parseData, writeData } from "../data_json";
+import { isJson, parseData, writeData } from "../data_json";
 import type { Document, Schema } from "../docs/openapi";
 import { exampleOf } from "../docs/schema";
 import { type Pair, readPairs } from "./pairs";
@@ -106,10 +106,11 @@ export function fieldJson(field: Field, typed: string): string | undefined {
 /** Typed JSON without its line ends, every digit kept. What is no JSON goes as a text, for the server to judge. */
 function normalized(typed: string, listOfNumbers: boolean): string {
   try {
-    return writeData(parseData(typed));
+    const written = writeData(parseData(typed));
+    return isJson(written) ? written : JSON.stringify(typed);
   } catch {
     // `1, 2, 3` is what people write for a vector.
-    if (listOfNumbers && /^\s*-?[\d.]+(?:\s*,\s*-?[\d.]+)+\s*$/.test(typed)) return normalized(`[${typed}]`, false);
+    if (listOfNumbers && /^\s*-?[\d.]+(?:\s*,\s*-?[\d.]+)+\s*$/.test(typed) && isJson(`[${typed}]`)) return normalized(`[${typed}]`, false);
     return JSON.stringify(typed);
   }
 }

@@ -9,6 +9,7 @@ import { RunButton } from "../run_button";
 import { pageUrl, place, setQuery } from "../router";
 import type { ScreenProps } from "../screens";
 import { keepTyped, readTyped } from "../session/drafts";
+import { LogInHint } from "../session/log_in_hint";
 import { sessionKnown } from "../session/session";
 import { record, text } from "../shape";
 import { useLoaded } from "../use_loaded";
@@ -43,7 +44,12 @@ export default function FunctionScreen({ parts }: ScreenProps) {
       {described.data && <Siblings file={described.data} current={name} />}
       {endpoint?.summary && <p>{endpoint.summary}</p>}
       {described.data?.failure && <FailedFile failure={described.data.failure} />}
-      {described.data && !described.data.failure && !endpoint && <p class="note">The file has no function of that name.</p>}
+      {described.data && !described.data.failure && !endpoint && (
+        <div class="note">
+          <p>The file has no function of that name.</p>
+          <LogInHint />
+        </div>
+      )}
       {schemas.error !== null && !isAbsent(schemas.error) && (
         <div class="note warn" role="status">
           <p class="note-title">What the arguments may be could not be read: the form asks for them by their types alone.</p>

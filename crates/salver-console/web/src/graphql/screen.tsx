@@ -9,6 +9,7 @@ import { RequestPanel } from "../request_panel";
 import { RunButton } from "../run_button";
 import { place, setQuery } from "../router";
 import { keepTyped, readTyped } from "../session/drafts";
+import { LogInHint } from "../session/log_in_hint";
 import { sessionKnown } from "../session/session";
 import { object, text as anyText } from "../shape";
 import { useLoaded } from "../use_loaded";
@@ -108,6 +109,7 @@ function Documents() {
             <RunButton running={running} label="Run" title="Ctrl+Enter" onRun={start} onCancel={() => controller.current?.abort()} />
           </div>
           {errors.length > 0 ? <GraphqlErrors errors={errors} /> : <ErrorNote error={error} />}
+          {(errors.length > 0 || fields.data?.every(({ name }) => name.startsWith("_"))) && <LogInHint />}
           {answer && <AnswerView answer={answer} name="graphql" />}
           <RequestPanel request={graphqlRequest(document, variables, "POST")} />
         </div>

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type Catalog, type Entry, catalog, databaseOf, namedOf } from "../catalog";
 import { Icon, type IconName } from "../icon";
 import { compactNumber } from "../number_text";
-import { pageUrl, path } from "../router";
+import { pageUrl, path, place } from "../router";
 
 interface Item {
   label: string;
@@ -39,7 +39,8 @@ export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
   }, []);
 
   const groups = catalog.value ? groupsOf(catalog.value, search.trim().toLowerCase()) : [];
-  const isHere = (url: string) => decodeURI(new URL(url, document.baseURI).pathname).endsWith(here) && (here !== "" || url === pageUrl());
+  const shownQuery = place.value.query.get("query");
+  const isHere = (url: string) => (!url.includes("?query=") || (shownQuery !== null && url.endsWith(queryPart(shownQuery)))) && decodeURI(new URL(url, document.baseURI).pathname).endsWith(here) && (here !== "" || url === pageUrl());
   return (
     <nav class="sidebar" aria-label="Console" onClick={(event) => (event.target as Element).closest("a") && onNavigate()}>
       <ul class="nav-list">
@@ -79,6 +80,8 @@ export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
   );
 }
 
+const queryPart = (name: string) => `?query=${encodeURIComponent(name)}`;
+
 function NavLink({ item, current }: { item: Item; current: boolean }) {
   return (
     <li>
@@ -105,7 +108,7 @@ function groupsOf(all: Catalog, search: string): { title: string; items: Item[] 
   }
   // Who may append to a stream and not read it has it in the list of streams alone.
   for (const name of all.streams) if (!all.entries.has(name)) add("Streams", { label: name, icon: "stream", url: pageUrl("stream", name) });
-  for (const query of all.queries) add("Queries", { label: query.name, icon: "query", url: `${pageUrl("sql")}?query=${encodeURIComponent(query.name)}` });
+  for (const query of all.queries) add("Queries", { label: query.name, icon: "query", url: `${pageUrl("sql")}${queryPart(query.name)}` });
   for (const file of all.functions) {
     for (const endpoint of namedOf(file)) {
       add("Functions", { label: `${file.name}/${endpoint.function}`, icon: "function", url: pageUrl("function", file.name, endpoint.function), note: file.language });

@@ -1,16 +1,14 @@
-import { apiKey } from "../api";
+import { apiKey, nameOfKey } from "../api";
 import { Icon } from "../icon";
 import { pageUrl } from "../router";
-import { keyRefused, logOut, requestLogin, session } from "../session/session";
+import { isKnown, logOut, mayLogIn, requestLogin, session } from "../session/session";
 import { nextTheme, theme } from "./theme";
 
 const THEMES = { system: "system", light: "sun", dark: "moon" } as const;
 
 /** The bar at the top: the name, the theme, and who is logged in. */
 export function Topbar({ open, onToggle }: { open: boolean; onToggle: () => void }) {
-  const { user, hasUsers } = session.value;
-  // A key that the server does not know makes nobody known.
-  const known = user !== null || (apiKey.get() !== null && !keyRefused.value);
+  const who = session.value.user ?? nameOfKey(apiKey.get()) ?? "with a key";
   return (
     <header class="topbar">
       <button type="button" class="button icon-only menu-button" aria-label="Navigation" aria-expanded={open} onClick={onToggle}>
@@ -27,15 +25,15 @@ export function Topbar({ open, onToggle }: { open: boolean; onToggle: () => void
       <button type="button" class="button quiet icon-only" aria-label={`Theme: ${theme.value}`} title={`Theme: ${theme.value}`} onClick={nextTheme}>
         <Icon name={THEMES[theme.value]} />
       </button>
-      {known ? (
+      {isKnown.value ? (
         <>
-          <bdi class="who">{user ?? "with a key"}</bdi>
+          <bdi class="who">{who}</bdi>
           <button type="button" class="button quiet" onClick={() => void logOut()}>
             Log out
           </button>
         </>
       ) : (
-        (hasUsers || keyRefused.value) && (
+        mayLogIn.value && (
           <button type="button" class="button quiet" onClick={() => requestLogin()}>
             Log in
           </button>

@@ -1,5 +1,5 @@
 import { type Kind, isNumeric } from "../column_type";
-import { ExactNumber, type Value } from "../data_json";
+import { ExactNumber, type Value, isJson } from "../data_json";
 import { base64OfHex, isHex } from "./bytes_text";
 import { hasMixedEnds, withEndsOf, withPlainEnds } from "./line_ends";
 
@@ -28,13 +28,16 @@ export function isChanged(draft: Draft, before: Draft, kind: Kind): boolean {
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
 
+/** Whether a text can be sent as a number: one beyond all floats is no JSON. */
+const isNumber = (text: string) => NUMBER.test(text.trim()) && isJson(text.trim());
+
 /**
  * What was typed for a column of texts, as a number where there was one: databases without fixed types have both in the
  * same column, and keep what they are sent.
  */
 export function likeBefore(value: Value, before: Value): Value {
   const wasNumber = typeof before === "number" || before instanceof ExactNumber;
-  return wasNumber && typeof value === "string" && NUMBER.test(value.trim()) ? new ExactNumber(value.trim()) : value;
+  return wasNumber && typeof value === "string" && isNumber(value) ? new ExactNumber(value.trim()) : value;
 }
 
 /** The value that is written for what was typed. A text that is no number is sent as it is, and the server says so. */
@@ -42,6 +45,6 @@ export function draftValue(draft: string | null, before: Draft, kind: Kind): Val
   if (draft === null) return null;
   if (kind === "binary") return base64OfHex(draft);
   if (kind === "boolean" && (draft === "true" || draft === "false")) return draft === "true";
-  if (isNumeric(kind) && NUMBER.test(draft.trim())) return new ExactNumber(draft.trim());
+  if (isNumeric(kind) && isNumber(draft)) return new ExactNumber(draft.trim());
   return withEndsOf(before ?? "", draft);
 }

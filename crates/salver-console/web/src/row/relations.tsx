@@ -1,9 +1,10 @@
+import { useState } from "preact/hooks";
 import { type ApiRequest, fetchData } from "../api";
 import { isNumeric, kindOf } from "../column_type";
-import { type Entry, catalog } from "../catalog";
+import { type Entry, catalog, recordsName } from "../catalog";
 import type { Value } from "../data_json";
 import { buildFilter, writeFilter } from "../entry/filters";
-import { type Relation, graphqlName, keyOf, relationsOf } from "../entry/metadata";
+import { type Relation, graphqlName, keyOf, recordTable, relationsOf } from "../entry/metadata";
 import { rowUrl } from "../entry/row_address";
 import { ErrorNote } from "../error_note";
 import { CellContent } from "../grid/cell";
@@ -11,8 +12,10 @@ import { valueText } from "../grid/value";
 import { RequestPanel } from "../request_panel";
 import { pageUrl } from "../router";
 import { useLoaded } from "../use_loaded";
+import { referenceOf } from "./referring";
 
-const SHOWN_ROWS = 10;
+/** How many rows of a relation are shown, at first and after each wish for more. */
+const SHOWN_ROWS = [10, 100, 1000];
 const SHOWN_COLUMNS = 4;
 
 interface Props {
@@ -26,15 +29,21 @@ interface Related {
   target: Entry;
   targetKey: string[];
   columns: string[];
+  /** The columns of the target that may refer to each column of the key, of those that are told. */
+  candidates: string[][];
 }
 
 /** The rows that this one belongs with, in both directions, as GraphQL follows them. */
 export function Relations({ entry, keyColumns, rowKey }: Props) {
-  const related = useLoaded(`${entry.name}/${rowKey.join("/")}`, async (signal) => {
-    const relations = await Promise.all((await relationsOf(entry)).map(describe));
+  const [limits, setLimits] = useState<Record<string, number>>({});
+  const limitOf = (relation: Relation) => limits[relation.field] ?? SHOWN_ROWS[0] ?? 10;
+  const related = useLoaded(JSON.stringify([entry.name, rowKey, limits]), async (signal) => {
+    const table = catalog.value && recordsName(entry, catalog.value.tables);
+    const fields = table ? ((await recordTable(table))?.fields ?? {}) : {};
+    const relations = await Promise.all((await relationsOf(entry)).map((relation) => describe(relation, keyColumns.map((name) => fields[name]?.["x-referenced"] ?? []))));
     const known = relations.filter((one) => one !== null);
     if (known.length === 0) return null;
-    const request = relationsRequest(entry, keyColumns, rowKey, known);
+    const request = relationsRequest(entry, keyColumns, rowKey, known, limitOf);
     const answer = await fetchData(request, signal);
     const row = member(member(answer, "data"), `${graphqlName(entry.name)}_by_key`);
     return { request, groups: known.map((one) => ({ ...one, rows: rowsOf(member(row, one.relation.field)) })) };
@@ -42,31 +51,50 @@ export function Relations({ entry, keyColumns, rowKey }: Props) {
   if (related.error) return <ErrorNote error={related.error} onRetry={related.reload} />;
   if (!related.data) return null;
   return (
-    <section class="relations" aria-label="Related rows">
-      {related.data.groups.map((group) => (
-        <RelatedRows key={group.relation.field} {...group} all={group.relation.many ? allRows(entry, group.target, rowKey) : null} />
-      ))}
+    <section class="relations" aria-label="Related rows" aria-busy={related.loading}>
+      {related.data.groups.map((group) => {
+        const { relation, rows } = group;
+        const limit = limitOf(relation);
+        const next = SHOWN_ROWS.find((size) => size > limit);
+        return (
+          <RelatedRows
+            key={relation.field}
+            {...group}
+            rows={relation.many ? rows.slice(0, limit) : rows}
+            all={relation.many ? allRows(entry, keyColumns, rowKey, group) : null}
+            more={relation.many && rows.length > limit}
+            onMore={next === undefined ? null : () => setLimits({ ...limits, [relation.field]: next })}
+          />
+        );
+      })}
       <RequestPanel request={related.data.request} />
     </section>
   );
 }
 
-async function describe(relation: Relation): Promise<Related | null> {
-  const target = catalog.value?.entries.get(relation.target);
-  if (!target) return null;
+async function describe(relation: Relation, referring: string[][]): Promise<Related | null> {
+  const all = catalog.value;
+  const target = all?.entries.get(relation.target);
+  if (!all || !target) return null;
   const targetKey = await keyOf(target);
   const plain = target.columns.filter(({ type }) => !["nested", "binary"].includes(kindOf(type))).map(({ name }) => name);
   const columns = [...new Set([...targetKey, ...plain.slice(0, SHOWN_COLUMNS)])];
-  return { relation, target, targetKey, columns };
+  const table = `${recordsName(target, all.tables) ?? target.name}.`;
+  const candidates = referring.map((names) => names.filter((name) => name.startsWith(table)).map((name) => name.slice(table.length)).filter((name) => plain.includes(name)));
+  return { relation, target, targetKey, columns, candidates };
 }
 
-function relationsRequest(entry: Entry, keyColumns: string[], key: string[], related: Related[]): ApiRequest {
+function relationsRequest(entry: Entry, keyColumns: string[], key: string[], related: Related[], limitOf: (relation: Relation) => number): ApiRequest {
   const args = keyColumns.map((name, index) => {
     const kind = kindOf(entry.columns.find((column) => column.name === name)?.type);
     const value = key[index] ?? "";
     return `${graphqlName(name)}: ${isNumeric(kind) || kind === "boolean" ? value : JSON.stringify(value)}`;
   });
-  const fields = related.map(({ relation, columns }) => `${relation.field}${relation.many ? `(limit: ${SHOWN_ROWS})` : ""} { ${columns.map(graphqlName).join(" ")} }`);
+  const fields = related.map(({ relation, columns, candidates }) => {
+    const asked = new Set([...columns, ...(relation.many ? candidates.flat() : [])].map(graphqlName));
+    // One more than is shown tells whether there are more.
+    return `${relation.field}${relation.many ? `(limit: ${limitOf(relation) + 1})` : ""} { ${[...asked].join(" ")} }`;
+  });
   const query = `{ ${graphqlName(entry.name)}_by_key(${args.join(", ")}) { ${fields.join(" ")} } }`;
   return { method: "POST", path: "api/graphql", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ query }) };
 }
@@ -79,16 +107,29 @@ function rowsOf(value: Value): Map<string, Value>[] {
   return (Array.isArray(value) ? value : [value]).filter((item) => item instanceof Map);
 }
 
-/** The page with all related rows, where it is known which column of theirs refers to this entry. */
-function allRows(entry: Entry, target: Entry, rowKey: string[]): string | null {
+/** The page with all related rows, where it is known which columns of theirs refer to this row. */
+function allRows(entry: Entry, keyColumns: string[], rowKey: string[], { target, candidates, rows }: Related & { rows: Map<string, Value>[] }): string | null {
   const referring = (catalog.value?.tables.get(target.name) ?? []).filter(({ fk }) => fk === entry.name);
-  const column = target.columns.find(({ name }) => name === referring[0]?.name);
-  if (!column || referring.length !== 1 || rowKey.length !== 1) return null;
-  const [name, value] = writeFilter(buildFilter(column, "eq", rowKey[0] ?? ""));
-  return `${pageUrl("entry", target.name)}?${new URLSearchParams([[name, value]])}`;
+  const told = candidates.some((columns) => columns.length > 0) ? candidates : [referring.map(({ name }) => name)];
+  const reference = referenceOf(keyColumns, rowKey, told, rows.map((row) => (column) => row.get(graphqlName(column)) ?? null));
+  if (!reference) return null;
+  const filters = reference.flatMap(([name, keyColumn]) => {
+    const column = target.columns.find((one) => one.name === name);
+    return column ? [writeFilter(buildFilter(column, "eq", rowKey[keyColumns.indexOf(keyColumn)] ?? ""))] : [];
+  });
+  return `${pageUrl("entry", target.name)}?${new URLSearchParams(filters)}`;
 }
 
-function RelatedRows({ relation, target, targetKey, columns, rows, all }: Related & { rows: Map<string, Value>[]; all: string | null }) {
+interface RelatedRowsProps extends Related {
+  rows: Map<string, Value>[];
+  /** The page with all of them. */
+  all: string | null;
+  more: boolean;
+  /** Shows more of them here, unless these are as many as can be. */
+  onMore: (() => void) | null;
+}
+
+function RelatedRows({ relation, target, targetKey, columns, rows, all, more, onMore }: RelatedRowsProps) {
   return (
     <section class="card">
       <h2>
@@ -135,7 +176,16 @@ function RelatedRows({ relation, target, targetKey, columns, rows, all }: Relate
           </table>
         </div>
       )}
-      {rows.length === SHOWN_ROWS && <p class="muted">The first {SHOWN_ROWS}.</p>}
+      {more && (
+        <p class="row muted">
+          <span>The first {rows.length.toLocaleString("en")}; there are more.</span>
+          {onMore && (
+            <button type="button" class="button small" onClick={onMore}>
+              Show more
+            </button>
+          )}
+        </p>
+      )}
     </section>
   );
 }

@@ -27,6 +27,7 @@ import { UndoBar } from "../records/undo_bar";
 import { RequestPanel } from "../request_panel";
 import { navigate, pageUrl, place } from "../router";
 import type { ScreenProps } from "../screens";
+import { LogInHint } from "../session/log_in_hint";
 import { useLoaded } from "../use_loaded";
 import { Relations } from "./relations";
 
@@ -45,6 +46,7 @@ export default function RowScreen({ parts }: ScreenProps) {
         <h1>
           There is no <bdi>{name}</bdi>
         </h1>
+        <LogInHint />
       </section>
     );
   }
@@ -132,7 +134,12 @@ function Row({ entry, loaded, rowKey }: RowProps) {
       <UndoBar />
       <ErrorNote error={error ?? row.error} onRetry={error === null ? row.reload : undefined} />
       {unreadable && <UnreadableNote error={unreadable} />}
-      {row.data && !found && <p class="note">There is no such row, or you may not see it.</p>}
+      {row.data && !found && (
+        <div class="note">
+          <p>There is no such row, or you may not see it.</p>
+          <LogInHint />
+        </div>
+      )}
       {found && (
         <div class="row-page">
           <dl class="card values">

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../api";
-import { logInMayHelp } from "./log_in_may_help";
+import { logInMayHelp as mayHelp } from "./log_in_may_help";
+
+const logInMayHelp = (error: ApiError, hasUsers: boolean, mayLogIn = false) => mayHelp(error, { hasUsers, mayLogIn });
 
 test("a log-in is offered where it may help", () => {
   const error = (status: number, word: string, hint: string | null = null) => new ApiError(status, word, "no", hint, null);
@@ -10,4 +12,14 @@ test("a log-in is offered where it may help", () => {
   expect(logInMayHelp(error(403, "forbidden", "an [[access]] of the server's configuration would have to permit it"), false)).toBe(true);
   for (const hasUsers of [true, false]) expect(logInMayHelp(error(403, "read_only_mode"), hasUsers)).toBe(false);
   expect(logInMayHelp(error(404, "not_found"), true)).toBe(false);
+});
+
+test("what is not there may be there for who has logged in", () => {
+  const error = (status: number, word: string, message: string) => new ApiError(status, word, message, null, null);
+  for (const mayLogIn of [true, false]) {
+    expect(logInMayHelp(error(404, "invalid_table", "no table `people`"), false, mayLogIn)).toBe(mayLogIn);
+    expect(logInMayHelp(error(400, "plan_sql", "no table `people` at line 1, column 15"), false, mayLogIn)).toBe(mayLogIn);
+    expect(logInMayHelp(error(403, "forbidden", "no"), false, mayLogIn)).toBe(mayLogIn);
+  }
+  expect(logInMayHelp(error(400, "plan_sql", "no column `x`"), false, true)).toBe(false);
 });

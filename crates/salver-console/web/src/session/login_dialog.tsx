@@ -1,28 +1,29 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ErrorNote } from "../error_note";
-import { hasPasswords, hasProvider, keyRefused, logIn, loginOpen, session, useApiKey } from "./session";
+import { type Ways, keyRefused, logInWithPassword, loginOpen, useApiKey, waysToLogIn } from "./session";
 
 /** The dialog for logging in: at the provider, with a name and a password, or with a key. */
 export function LoginDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [ways, setWays] = useState<{ provider: boolean; passwords: boolean } | null>(null);
+  const [ways, setWays] = useState<Ways | null>(null);
   const [error, setError] = useState<unknown>(null);
   const open = loginOpen.value;
 
   useEffect(() => {
     if (!open) return dialog.current?.close();
     if (!dialog.current?.open) dialog.current?.showModal();
-    void Promise.all([hasProvider(), session.peek().hasUsers && hasPasswords()]).then(([provider, passwords]) => setWays({ provider, passwords }));
+    void waysToLogIn().then(setWays);
   }, [open]);
 
+  const takesPasswords = ways !== null && (ways.passwords || ways.basic);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(fields.get(name) ?? "");
     try {
       if (text("key")) useApiKey(text("key"));
-      else if (!ways?.passwords) setError(new Error("Give a key or a token: nobody logs in with a name here."));
-      else await logIn(text("username"), text("password"));
+      else if (!ways || !takesPasswords) setError(new Error("Give a key or a token: nobody logs in with a name here."));
+      else await logInWithPassword(text("username"), text("password"), ways);
     } catch (failed) {
       setError(failed);
     }
@@ -39,7 +40,7 @@ export function LoginDialog() {
         </p>
       )}
       <form onSubmit={submit}>
-        {ways?.passwords && (
+        {takesPasswords && (
           <>
             <label class="field">
               Name
@@ -52,9 +53,9 @@ export function LoginDialog() {
           </>
         )}
         <label class="field">
-          {ways?.passwords ? "Or a key or token" : "Key or token"}
+          {takesPasswords ? "Or a key or token" : "Key or token"}
           <input name="key" type="password" autocomplete="off" aria-invalid={keyRefused.value} />
-          <small>{ways !== null && !ways.passwords && "This server knows its callers by a key, as whoever runs it gives out. "}Kept until this tab is closed.</small>
+          <small>{ways !== null && !takesPasswords && "This server knows its callers by a key, as whoever runs it gives out. "}Kept until this tab is closed{ways?.basic && !ways.passwords && ", as are the name and the password"}.</small>
         </label>
         {keyRefused.value && <p class="note error">The server does not know the key that was given.</p>}
         <ErrorNote error={error} />

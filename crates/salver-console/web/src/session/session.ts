@@ -1,5 +1,6 @@
-import { signal } from "@preact/signals";
-import { apiKey, onUnauthorized, send } from "../api";
+import { computed, signal } from "@preact/signals";
+import { ApiError, answersDiffer, apiKey, basicKey, onUnauthorized, ownHeaders, send } from "../api";
+import { lenient, object, optional, record, text } from "../shape";
 import { loseUnsaved, mayLeave } from "../unsaved";
 
 /** Who the server takes the caller for. */
@@ -26,6 +27,12 @@ export const loginOpen = signal(false);
 /** Whether the server does not know the key that this tab sends. */
 export const keyRefused = signal(false);
 
+/** Whether the caller is known: by a log-in, or by a key that the server knows. */
+export const isKnown = computed(() => session.value.user !== null || (apiKey.get() !== null && !keyRefused.value));
+
+/** Whether the caller is not known, and may be: then what is not there may be there after a log-in. */
+export const mayLogIn = computed(() => !isKnown.value && (session.value.hasUsers || answersDiffer.value || keyRefused.value));
+
 /** Opens the dialog for logging in. */
 export function requestLogin(): void {
   loginOpen.value = true;
@@ -39,7 +46,7 @@ onUnauthorized.handler = () => {
 /** Asks the server who the caller is; `null` where it does not say. */
 export async function askSession(): Promise<Session | null> {
   try {
-    const response = await fetch(new URL("api/me", document.baseURI), { headers: { Accept: "application/json" } });
+    const response = await fetch(new URL("api/me", document.baseURI), { headers: ownHeaders() });
     if (response.status >= 500 || response.status === 429) return null;
     const body = (await response.json().catch(() => null)) as Record<string, unknown> | null;
     return response.ok && body ? { ...userOf(body), hasUsers: true } : { ...NOBODY, hasUsers: response.status !== 404 };
@@ -68,7 +75,7 @@ export function loadNoSession(): void {
 }
 
 /** Logs in with a name and a password. Rejects with the error of the server. */
-export async function logIn(username: string, password: string): Promise<void> {
+async function logIn(username: string, password: string): Promise<void> {
   await send({
     method: "POST",
     path: "api/login",
@@ -100,19 +107,80 @@ function forgetGraphiql(): void {
   for (const key of Object.keys(localStorage)) if (key.startsWith("graphiql:")) localStorage.removeItem(key);
 }
 
-/** Whether users log in with a name and a password: there is a path for that then, which takes no GET. */
-export async function hasPasswords(): Promise<boolean> {
+/** The ways to be known that a server has, beside a key. */
+export interface Ways {
+  /** At an identity provider. */
+  provider: boolean;
+  /** With a name and a password, for a session. */
+  passwords: boolean;
+  /** With a name and a password in each request. */
+  basic: boolean;
+}
+
+/** Asks the server for its ways. */
+export async function waysToLogIn(): Promise<Ways> {
+  const { hasUsers } = session.peek();
+  const [provider, passwords, basic] = await Promise.all([hasProvider(), hasUsers && hasPasswords(), takesBasic()]);
+  return { provider, passwords, basic };
+}
+
+/** Logs in by one of the ways that take a name and a password. Rejects with the error of the server. */
+export async function logInWithPassword(username: string, password: string, ways: Ways): Promise<void> {
   try {
-    return (await fetch(new URL("api/login", document.baseURI), { headers: { Accept: "application/json" } })).status === 405;
+    if (ways.passwords) return await logIn(username, password);
+  } catch (error) {
+    // The users of the settings are not those of the database.
+    if (!ways.basic || !(error instanceof ApiError) || ![401, 403].includes(error.status)) throw error;
+  }
+  await logInBasic(username, password);
+}
+
+async function logInBasic(username: string, password: string): Promise<void> {
+  const key = basicKey(username, password);
+  apiKey.set(null);
+  await send({ path: "", headers: { Authorization: key } }).then((response) => response.text());
+  useApiKey(key);
+}
+
+/** Whether requests may bring a name and a password: who is refused is told so, and everybody else by the description. */
+async function takesBasic(): Promise<boolean> {
+  try {
+    const response = await fetch(new URL("openapi.json", document.baseURI), { headers: ownHeaders() });
+    if (response.status === 401) return isBasic(response.headers.get("www-authenticate"));
+    return response.ok && hasBasicScheme(await response.json());
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a challenge is that of a name and a password; `XBasic` is the one for scripts, of which browsers know nothing. */
+export function isBasic(challenge: string | null): boolean {
+  return /(?:^|[\s,])X?Basic\b/i.test(challenge ?? "");
+}
+
+const SCHEMES = object({
+  components: optional(object({ securitySchemes: optional(record(object({ type: lenient(text), scheme: lenient(text) }))) })),
+});
+
+/** Whether a description in OpenAPI has the scheme of names and passwords. */
+export function hasBasicScheme(description: unknown): boolean {
+  const schemes = SCHEMES(description, "", [])?.components?.securitySchemes ?? {};
+  return Object.values(schemes).some(({ type, scheme }) => type === "http" && scheme?.toLowerCase() === "basic");
+}
+
+/** Whether users log in with a name and a password: there is a path for that then, which takes no GET. */
+async function hasPasswords(): Promise<boolean> {
+  try {
+    return (await fetch(new URL("api/login", document.baseURI), { headers: ownHeaders() })).status === 405;
   } catch {
     return false;
   }
 }
 
 /** Whether an identity provider is set up: its log-in answers with a redirect. */
-export async function hasProvider(): Promise<boolean> {
+async function hasProvider(): Promise<boolean> {
   try {
-    const response = await fetch(new URL("auth/login", document.baseURI), { redirect: "manual" });
+    const response = await fetch(new URL("auth/login", document.baseURI), { headers: ownHeaders(), redirect: "manual" });
     return response.type === "opaqueredirect";
   } catch {
     return false;

@@ -3,6 +3,8 @@ import { readKept, writeKept } from "../session/kept";
 /** A statement that was run, with how it went. */
 export interface Run {
   sql: string;
+  /** The name of the query that it is the text of. */
+  query?: string;
   /** The typed values of its placeholders. */
   values: Record<string, string>;
   /** When, in milliseconds since 1970. */

@@ -1,9 +1,10 @@
 import { ApiError } from "../api";
 import { ChartPanel } from "../chart/panel";
-import { readSettings, writeSettings } from "../chart/settings";
+import { type ChartSettings, readSettings, writeSettings } from "../chart/settings";
 import { ErrorNote } from "../error_note";
 import { Grid } from "../grid/grid";
 import { setQuery } from "../router";
+import { readTyped } from "../session/drafts";
 import { PlanView } from "./plan_view";
 import { withRights } from "./rights";
 import type { SqlState, View } from "./state";
@@ -22,8 +23,13 @@ const WHOLE = new Intl.NumberFormat("en");
 export function OutcomePanel({ outcome, state, onAgain }: OutcomePanelProps) {
   const { result, plan, error } = outcome;
   // A link is run as GET, which the server refuses where a function may do more than read.
-  const needsWish = outcome.method === "GET" && error instanceof ApiError && error.status === 405;
+  const needsWish = outcome.method === "GET" && !outcome.statement.named && error instanceof ApiError && error.status === 405;
   const view: View = plan ? "plan" : state.view === "chart" ? "chart" : "rows";
+  /** Another kind of chart is a step of its own, unless one would lose what is typed on this step. */
+  const showChart = (settings: ChartSettings) => {
+    const isSame = readSettings(state.chart)?.kind === settings.kind;
+    setQuery({ chart: writeSettings(settings) }, { replace: isSame || readTyped() !== null });
+  };
   return (
     <div class="sql-outcome">
       <div class="sql-status">
@@ -55,7 +61,7 @@ export function OutcomePanel({ outcome, state, onAgain }: OutcomePanelProps) {
       {plan && <PlanView steps={plan} />}
       {result && view === "rows" && <Grid label="Result" columns={result.columns} rows={result.rows} firstNumber={1} empty="The statement gave no rows." height="calc(100vh - 21rem)" />}
       {result && view === "chart" && (
-        <ChartPanel columns={result.columns} rows={result.rows} settings={readSettings(state.chart)} onSettings={(settings) => setQuery({ chart: writeSettings(settings) }, { replace: true })} />
+        <ChartPanel columns={result.columns} rows={result.rows} settings={readSettings(state.chart)} onSettings={showChart} />
       )}
     </div>
   );
@@ -69,7 +75,8 @@ function Status({ outcome }: { outcome: Outcome }) {
   const { rows, more, ms } = result;
   return (
     <span>
-      {more ? `The first ${WHOLE.format(rows.length)} rows` : `${WHOLE.format(rows.length)} ${rows.length === 1 ? "row" : "rows"}`}
+      {more && "The first "}
+      {more && rows.length === 1 ? "row" : `${WHOLE.format(rows.length)} ${rows.length === 1 ? "row" : "rows"}`}
       <span class="muted"> · {ms < 10 ? ms.toFixed(1) : WHOLE.format(Math.round(ms))} ms</span>
       {result.unsure && <span class="muted"> · a NULL among floats may be NaN or infinite</span>}
       {more && (

@@ -9,3 +9,10 @@ test("a placeholder without a value is none with an empty text", () => {
   expect(withoutValue(findPlaceholders("select $1, $2"), { "1": "x" })).toEqual(["2"]);
   expect(withoutValue(findPlaceholders("select 1"), {})).toEqual([]);
 });
+
+test("a number beside a name is a name, too", () => {
+  const both = findPlaceholders("select $1, $n, $1");
+  expect(both).toEqual({ kind: "named", names: ["1", "n"] });
+  expect(paramsAsJson(both, { "1": "2", n: "x" })).toBe('{"1":2,"n":"x"}');
+  expect(findPlaceholders("select $2, $1")).toEqual({ kind: "numbered", names: ["1", "2"] });
+});

@@ -1,4 +1,6 @@
-/** How the placeholders of a statement are filled: by position (`$1`, `?`) or by name (`$id`). */
+import { isJson } from "../data_json";
+
+/** How the placeholders of a statement are filled: by position (`$1`, `?`), or by name (`$id`, and `$1` beside it). */
 export interface Placeholders {
   kind: "none" | "numbered" | "named";
   /** `1`, `2`, … or the names, in the order of the form. */
@@ -11,13 +13,11 @@ const SKIPPED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)
 /** Finds the placeholders of a statement. */
 export function findPlaceholders(sql: string): Placeholders {
   const bare = sql.replace(SKIPPED, " ");
-  const named = new Set<string>();
-  let highest = 0;
-  for (const [, name = ""] of bare.matchAll(/\$(\w+)/g)) {
-    if (/^\d+$/.test(name)) highest = Math.max(highest, Number(name));
-    else named.add(name);
-  }
-  if (named.size) return { kind: "named", names: [...named] };
+  const names = new Set([...bare.matchAll(/\$(\w+)/g)].map(([, name = ""]) => name));
+  const isNumber = (name: string) => /^\d+$/.test(name);
+  // Where one has a name, the others are names, too.
+  if ([...names].some((name) => !isNumber(name))) return { kind: "named", names: [...names] };
+  const highest = Math.max(0, ...[...names].map(Number));
   const marks = bare.match(/\?/g)?.length ?? 0;
   const count = Math.min(Math.max(highest, marks), 100);
   if (count === 0) return { kind: "none", names: [] };
@@ -32,15 +32,8 @@ const JSON_VALUE = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|n
  */
 export function valueAsJson(typed: string): string {
   const text = typed.trim();
-  if (JSON_VALUE.test(text)) {
-    try {
-      JSON.parse(text);
-      return text;
-    } catch {
-      // Something like `[draft` is a text, too.
-    }
-  }
-  return JSON.stringify(typed);
+  // Something like `[draft` is a text, too.
+  return JSON_VALUE.test(text) && isJson(text) ? text : JSON.stringify(typed);
 }
 
 /** The placeholders without a value. */

@@ -3,12 +3,15 @@ import type { Column } from "../catalog";
 import { inferType } from "../column_type";
 import type { Value } from "../data_json";
 import { list, object, text } from "../shape";
+import { type NamedCall, namedRequest } from "./named";
 
 /** A statement with everything that its answer depends on. */
 export interface Statement {
   sql: string;
   /** The JSON text of its parameters. */
   params: string | undefined;
+  /** Where the statement is that of a named query: how it is called by its name. */
+  named?: NamedCall;
 }
 
 /** What a statement gave. */
@@ -28,7 +31,9 @@ export interface Result {
  * that may change something, so that no link does more than read.
  */
 export function sqlRequest(statement: Statement, method: "GET" | "POST"): ApiRequest {
-  const { sql, params } = statement;
+  const { sql, params, named } = statement;
+  // Asked by its name it has the rights and the types of parameters that are declared for it, which its text alone has not.
+  if (named) return namedRequest(named);
   if (method === "GET") {
     const query: [string, string][] = [["q", sql]];
     if (params !== undefined) query.push(["params", params]);
@@ -36,6 +41,13 @@ export function sqlRequest(statement: Statement, method: "GET" | "POST"): ApiReq
   }
   const body = `{"sql":${JSON.stringify(sql)}${params === undefined ? "" : `,"params":${params}`}}`;
   return { method, path: "api/sql", headers: { "Content-Type": "application/json" }, body, sql };
+}
+
+/** The request for all rows of a statement in a format. */
+export function fileRequest(statement: Statement, format: string): ApiRequest {
+  if (statement.named) return namedRequest(statement.named, format);
+  const request = sqlRequest(statement, "GET");
+  return { ...request, query: [...(request.query ?? []), ["format", format]] };
 }
 
 /** Whether a statement gives the rows of a query, which can be described before they are there. */
@@ -47,6 +59,7 @@ const DESCRIBED = list(object<{ column_name: string; data_type: string }>({ colu
 
 /** The columns of a statement with their types. Undefined for what can't be described, such as `SHOW TABLES`. */
 async function describe(statement: Statement, method: "GET" | "POST", signal: AbortSignal): Promise<Column[] | undefined> {
+  if (statement.named) return statement.named.columns;
   if (!isQuery(statement.sql)) return undefined;
   try {
     const described = sqlRequest({ ...statement, sql: `DESCRIBE ${statement.sql}` }, method);
@@ -100,6 +113,8 @@ async function readRows(
     }
     if (done) return { names, rows, more: false };
     if (read > limit * ROW_CHARACTERS) {
+      // Where a row has just ended, the next part tells whether that was the last one.
+      if (rows.length > 0 && rest === "" && (await reader.read()).done) return { names, rows, more: false };
       await reader.cancel();
       if (rows.length) return { names, rows, more: true };
       throw new ApiError(0, "too_large", "The first row is too long to be shown.", "Select fewer columns, or a part of long texts: left(text, 1000).", null);

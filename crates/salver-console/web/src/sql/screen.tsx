@@ -1,23 +1,27 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { apiPath, fetchJson } from "../api";
 import { catalog, catalogError, type NamedQuery } from "../catalog";
-import { QUERIES } from "../catalog_shapes";
+import { parquetRefuses } from "../column_type";
 import { Editor } from "../editor/editor";
 import { placeOf } from "../editor/position";
+import { ErrorNote } from "../error_note";
+import { PartFault } from "../part_fault";
 import { RequestPanel } from "../request_panel";
 import { pageUrl } from "../router";
 import { keepTyped, readTyped } from "../session/drafts";
+import { LogInHint } from "../session/log_in_hint";
 import { sessionKnown } from "../session/session";
 import { object, record, text } from "../shape";
 import { askableEntries, askableKnown, watchAskable } from "./askable";
 import { HistoryPanel } from "./history_panel";
 import { loadHistory } from "./history";
+import { typedValues, withoutNamedValue } from "./named";
+import { NamedForm } from "./named_form";
 import { OutcomePanel } from "./outcome_panel";
 import { ParameterForm } from "./parameter_form";
 import { findPlaceholders, withoutValue } from "./placeholders";
 import { sqlRequest } from "./run";
 import { SaveQueryForm } from "./save_query_form";
-import { keepDraft, loadDraft, readState, showStatement } from "./state";
+import { keepDraft, loadDraft, readState, showQuery, showStatement } from "./state";
 import { Toolbar } from "./toolbar";
 import { type Order, statementOf, useRun } from "./use_run";
 import "./sql.css";
@@ -27,67 +31,103 @@ export default function SqlScreen() {
   useEffect(watchAskable, []);
   // Whose draft and history are shown must be known, and what to begin with where there are none.
   if (!sessionKnown.value) return <p class="loading">Loading…</p>;
-  if (!askableKnown.value && readState().sql === null && loadDraft() === null && !catalogError.value) return <p class="loading">Loading…</p>;
+  // A query is shown by its name, with the parameters that it declares.
+  if (readState().query !== null && (catalog.value ? catalog.value.awaited.has("queries") : !catalogError.value)) return <p class="loading">Loading…</p>;
+  if (!askableKnown.value && readState().query === null && readState().sql === null && loadDraft() === null && !catalogError.value) return <p class="loading">Loading…</p>;
   return <Statements />;
 }
 
 function Statements() {
   const state = readState();
   const [typed] = useState(typedStatement);
-  const [sql, setSql] = useState(() => typed?.sql ?? state.sql ?? loadDraft() ?? firstStatement());
+  // The query that the statement was loaded from.
+  const [queryName, setQueryName] = useState<string | null>(state.query);
+  const query = queryOf(queryName);
+  const [sql, setSql] = useState(() => typed?.sql ?? state.sql ?? (state.query === null ? (loadDraft() ?? firstStatement()) : (queryOf(state.query)?.sql ?? "")));
   const [values, setValues] = useState(typed?.values ?? state.values);
   const [history, setHistory] = useState(loadHistory);
   const [historyOpen, setHistoryOpen] = useState(false);
   const [saveOpen, setSaveOpen] = useState(false);
-  // The query that the statement was loaded from.
-  const [queryName, setQueryName] = useState<string | null>(null);
-  const { outcome, run, cancel } = useRun(setHistory);
-  // The statement of the address that was run last, by whatever way.
+  const [fileError, setFileError] = useState<unknown>(null);
+  const [saved, setSaved] = useState<string | null>(null);
+  const { outcome, run, cancel, forget } = useRun(setHistory);
+  // The statement or the query of the address that was run last, by whatever way.
   const ran = useRef<string | null>(null);
 
-  const order = (explain?: Order["explain"]): Order => ({ sql, values, limit: state.limit, method: "POST", ...(explain ? { explain } : {}) });
+  // A text that was changed is a statement of one's own, with the rights of whoever runs it.
+  const named = query && sql === query.sql ? query : null;
+  const order = (explain?: Order["explain"]): Order => ({ sql, values, query: named, limit: state.limit, method: "POST", ...(explain ? { explain } : {}) });
   const [missing, setMissing] = useState<string[]>([]);
+  const lackingOf = (next: Pick<Order, "sql" | "values" | "query">) => (next.query ? withoutNamedValue(next.query, next.values) : withoutValue(findPlaceholders(next.sql), next.values));
   const type = (next: { sql: string; values: Record<string, string> }) => {
     setSql(next.sql);
     setValues(next.values);
-    keepDraft(next.sql);
-    keepTyped(next.sql === state.sql && sameValues(next.values, state.values) ? null : JSON.stringify(next));
+    setSaved(null);
+    if (next.sql !== query?.sql) keepDraft(next.sql);
+    const first = state.query === null ? state.sql : query?.sql;
+    keepTyped(next.sql === first && sameValues(next.values, state.values) ? null : JSON.stringify(next));
+  };
+  /** Runs, unless a value is missing that it needs. */
+  const begin = (next: Order, shown: string) => {
+    const lacking = lackingOf(next);
+    setMissing(lacking);
+    ran.current = shown;
+    if (lacking.length === 0) run(next);
+    return lacking.length === 0;
   };
   const start = (next: Order) => {
-    if (!next.sql.trim()) return;
-    const lacking = withoutValue(findPlaceholders(next.sql), next.values);
-    setMissing(lacking);
-    if (lacking.length > 0) return;
-    keepDraft(next.sql);
+    if (!next.sql.trim() || !begin(next, next.query ? shownQuery(next.query.name) : next.sql)) return;
     keepTyped(null);
-    ran.current = next.sql;
+    setSaved(null);
+    if (next.query) return showQuery(next.query.name, typedValues(next.query, next.values));
+    keepDraft(next.sql);
     showStatement(next.sql, shownValues(next));
-    run(next);
   };
 
   // What stands in the address is run when the page is opened, and when the history of the browser leads to it. A link
   // may come from anywhere, so it is run as GET, which calls no function that may change something.
   useEffect(() => {
-    if (state.sql === null || ran.current === state.sql) return;
-    ran.current = state.sql;
+    const loaded = queryOf(state.query);
+    const linked = loaded?.sql ?? state.sql;
+    const shown = state.query === null ? state.sql : shownQuery(state.query);
+    if (shown === null || ran.current === shown) return;
+    if (linked === null) {
+      setQueryName(state.query);
+      setSql(typedStatement()?.sql ?? "");
+      setSaved(null);
+      forget();
+      return;
+    }
     // What was typed over it and not run is still there.
     const over = typedStatement();
-    setSql(over?.sql ?? state.sql);
+    // What another statement gave is not what this one gives.
+    forget();
+    setSaved(null);
+    setQueryName(state.query);
+    setSql(over?.sql ?? linked);
     setValues(over?.values ?? state.values);
-    run({ sql: state.sql, values: state.values, limit: state.limit, method: "GET" });
-  }, [state.sql]);
+    begin({ sql: linked, values: state.values, query: loaded, limit: state.limit, method: "GET", isLinked: true }, shown);
+  }, [state.sql, state.query]);
 
-  useNamedQuery(state.query, (query) => {
-    const defaults = Object.fromEntries(query.parameters.map(({ name, default: value }) => [name, value === undefined || value === null ? "" : String(value)]));
-    setQueryName(query.name);
-    if (typedStatement()) return;
-    setSql(query.sql ?? "");
-    setValues(defaults);
-  });
+  const onSaved = (name: string) => {
+    setSaveOpen(false);
+    setSaved(name);
+    if (outcome?.error) forget();
+    setMissing([]);
+    const now = queryOf(name);
+    if (now?.sql === undefined) return;
+    // From here on it is the query that is run.
+    setQueryName(name);
+    setSql(now.sql);
+    keepTyped(null);
+    ran.current = shownQuery(name);
+    showQuery(name, typedValues(now, values));
+  };
 
   const error = outcome?.error instanceof Error ? outcome.error : null;
   const place = error && outcome?.statement.sql === sql ? placeOf(error.message, sql) : undefined;
-  const statement = statementOf({ sql, values });
+  const statement = statementOf({ sql, values, query: named });
+  const lacking = lackingOf(order()).filter((name) => missing.includes(name));
   return (
     <section class="screen sql">
       <h1 class="visually-hidden">SQL</h1>
@@ -102,11 +142,19 @@ function Statements() {
         lines={6}
         mark={place && error ? { ...place, message: error.message } : null}
       />
-      <ParameterForm placeholders={findPlaceholders(sql)} values={values} onChange={(next) => type({ sql, values: next })} onRun={() => start(order())} missing={withoutValue(findPlaceholders(sql), values).filter((name) => missing.includes(name))} />
+      {state.query !== null && !queryOf(state.query) && <NoQuery name={state.query} />}
+      {query && <QueryNote query={query} isChanged={named === null} onBack={() => type({ sql: query.sql ?? "", values })} />}
+      {named ? (
+        <NamedForm query={named} values={values} onChange={(next) => type({ sql, values: next })} onRun={() => start(order())} missing={lacking} />
+      ) : (
+        <ParameterForm placeholders={findPlaceholders(sql)} values={values} onChange={(next) => type({ sql, values: next })} onRun={() => start(order())} missing={lacking} />
+      )}
       <Toolbar
         running={outcome?.running ?? false}
         limit={state.limit}
         statement={statement}
+        noParquet={outcome?.result && outcome.statement.sql === sql ? parquetRefuses(outcome.result.columns) : null}
+        onError={setFileError}
         historyOpen={historyOpen}
         onRun={() => start(order())}
         onCancel={cancel}
@@ -114,20 +162,71 @@ function Statements() {
         onHistory={() => setHistoryOpen(!historyOpen)}
         onSave={catalog.value?.editsQueries ? () => setSaveOpen(!saveOpen) : null}
       />
-      {saveOpen && <SaveQueryForm sql={sql} name={queryName} onClose={() => setSaveOpen(false)} />}
+      <ErrorNote error={fileError} />
+      {saveOpen && <SaveQueryForm sql={sql} name={query?.etag === undefined ? null : queryName} onSaved={onSaved} onClose={() => setSaveOpen(false)} />}
+      {saved !== null && (
+        <p class="note good" role="status">
+          Saved as the query <bdi>{saved}</bdi>.
+        </p>
+      )}
       {historyOpen && (
         <HistoryPanel
           runs={history}
           onChange={setHistory}
           onChoose={(chosen) => {
+            setQueryName(chosen.query ?? null);
             type(chosen);
             setHistoryOpen(false);
           }}
         />
       )}
-      {outcome ? <OutcomePanel outcome={outcome} state={state} onAgain={() => start(order())} /> : <Welcome onChoose={(chosen) => start({ ...order(), sql: chosen })} setSql={setSql} />}
+      {outcome && <OutcomePanel outcome={outcome} state={state} onAgain={() => start(order())} />}
+      {!outcome && !named && <Welcome onChoose={(chosen) => start({ ...order(), sql: chosen, query: null })} setSql={setSql} />}
       <RequestPanel request={outcome ? sqlRequest(outcome.statement, outcome.method) : sqlRequest(statement, "POST")} />
     </section>
+  );
+}
+
+/** A named query of the catalog. */
+function queryOf(name: string | null): NamedQuery | null {
+  return (name !== null && catalog.value?.queries.find((query) => query.name === name)) || null;
+}
+
+/** What of an address says that a query is shown; no statement is this text. */
+const shownQuery = (name: string) => `\u0000${name}`;
+
+/** Says what Run runs. */
+function QueryNote({ query, isChanged, onBack }: { query: NamedQuery; isChanged: boolean; onBack: () => void }) {
+  if (!isChanged) {
+    return (
+      <p class="muted">
+        The query <bdi>{query.name}</bdi>, run by its name{query.description ? ": " : "."}
+        <bdi>{query.description}</bdi>
+      </p>
+    );
+  }
+  return (
+    <p class="row" role="status">
+      <span>
+        The text is not that of the query <bdi>{query.name}</bdi>: it is run as SQL, with your rights.
+      </span>
+      <button type="button" class="button small" onClick={onBack}>
+        Back to the query
+      </button>
+    </p>
+  );
+}
+
+/** Says that there is no query of the name in the address, as far as the list of queries could be read. */
+function NoQuery({ name }: { name: string }) {
+  if (catalog.value?.faults.has("queries")) return <PartFault parts={["queries"]} left="So it is not known what this query is." />;
+  return (
+    <div class="note">
+      <p>
+        There is no query <bdi>{name}</bdi>, or you may not run it.
+      </p>
+      <LogInHint />
+    </div>
   );
 }
 
@@ -170,6 +269,7 @@ function Welcome({ onChoose, setSql }: { onChoose: (sql: string) => void; setSql
         {others > 0 ? "Each of these entries" : <>Every <a href={pageUrl()}>entry</a></>} is a table, whatever it is made of, and can be joined with every other one. <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the statement.
         {others > 0 && ` You may not ask ${others === 1 ? "one entry" : `${others} entries`} in SQL that you may read elsewhere.`}
       </p>
+      {entries.length === 0 && <LogInHint />}
       <p class="row">
         {entries.map(({ name }) => (
           <button
@@ -188,19 +288,4 @@ function Welcome({ onChoose, setSql }: { onChoose: (sql: string) => void; setSql
       </p>
     </div>
   );
-}
-
-/** Loads the named query of the address. */
-function useNamedQuery(name: string | null, onLoaded: (query: NamedQuery) => void): void {
-  useEffect(() => {
-    if (name === null) return;
-    const controller = new AbortController();
-    const known = catalog.value?.queries.find((query) => query.name === name);
-    const loaded = known ? Promise.resolve(known) : fetchJson(apiPath("queries"), QUERIES, controller.signal).then((all) => all.find((query) => query.name === name));
-    loaded.then(
-      (query) => query?.sql && !controller.signal.aborted && onLoaded(query),
-      () => undefined,
-    );
-    return () => controller.abort();
-  }, [name]);
 }

@@ -1,7 +1,7 @@
 import { type ApiRequest, bodyOf, isAborted, requestUrl, send } from "../api";
 import type { Value } from "../data_json";
 import { filledRows } from "../special_number";
-import { type Result, type Statement, sqlRequest } from "./run";
+import { type Result, type Statement, fileRequest } from "./run";
 
 /** Addresses that are longer are refused on many ways. */
 const URL_MAX = 8000;
@@ -21,8 +21,7 @@ export function doubtfulPlaces({ columns, rows }: Pick<Result, "columns" | "rows
  */
 export async function readSpecialValues(statement: Statement, result: Result, signal: AbortSignal): Promise<Value[][] | null> {
   const places = doubtfulPlaces(result);
-  const asked = sqlRequest(statement, "GET");
-  const request: ApiRequest = { ...asked, query: [...(asked.query ?? []), ["format", "csv"]], headers: { Accept: "text/csv" } };
+  const request: ApiRequest = { ...fileRequest(statement, "csv"), headers: { Accept: "text/csv" } };
   if (places.length === 0 || result.ms > SLOW_MS || requestUrl(request).length > URL_MAX) return null;
   try {
     const response = await send(request, signal);

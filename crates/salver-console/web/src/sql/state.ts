@@ -44,7 +44,16 @@ export function showStatement(sql: string, values: Record<string, string>): void
   for (const name of Object.keys(readState().values)) changes[VALUE + name] = null;
   for (const [name, value] of Object.entries(values)) changes[VALUE + name] = value;
   const before = readState();
-  setQuery(changes, { replace: before.sql === null || before.sql === sql });
+  setQuery(changes, { replace: before.sql === sql || (before.sql === null && before.query === null) });
+}
+
+/** Puts a named query that was run into the address, with the values that were given. */
+export function showQuery(name: string, values: Record<string, string>): void {
+  const before = readState();
+  const changes: Record<string, string | null> = { q: null, query: name };
+  for (const known of Object.keys(before.values)) changes[VALUE + known] = null;
+  for (const [known, value] of Object.entries(values)) changes[VALUE + known] = value;
+  setQuery(changes, { replace: before.query === name || (before.query === null && before.sql === null) });
 }
 
 const DRAFT = "salver.sql.draft";

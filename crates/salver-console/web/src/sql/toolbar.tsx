@@ -1,6 +1,6 @@
-import { requestUrl } from "../api";
+import { FileLink } from "../file_link";
 import { setQuery } from "../router";
-import { sqlRequest, type Statement } from "./run";
+import { fileRequest, type Statement } from "./run";
 import { LIMITS } from "./state";
 import type { Order } from "./use_run";
 
@@ -8,11 +8,15 @@ interface ToolbarProps {
   running: boolean;
   limit: number;
   statement: Statement;
+  /** A column of its result that Parquet has no type for, as far as that is known. */
+  noParquet: string | null;
   historyOpen: boolean;
   onRun: () => void;
   onCancel: () => void;
   onExplain: (explain: NonNullable<Order["explain"]>) => void;
   onHistory: () => void;
+  /** A file could not be had. */
+  onError: (error: unknown) => void;
   /** Without it, the statement can't be saved. */
   onSave: (() => void) | null;
 }
@@ -22,7 +26,7 @@ const WHOLE = new Intl.NumberFormat("en");
 
 /** What can be done with the statement. */
 export function Toolbar(props: ToolbarProps) {
-  const { running, limit, statement } = props;
+  const { running, limit, statement, noParquet } = props;
   return (
     <div class="row sql-toolbar" role="group" aria-label="Statement">
       {running ? (
@@ -56,9 +60,13 @@ export function Toolbar(props: ToolbarProps) {
         <ul>
           {FORMATS.map((format) => (
             <li key={format}>
-              <a href={downloadUrl(statement, format)} download={`result.${format}`}>
-                {format.toUpperCase()}, all rows
-              </a>
+              {format === "parquet" && noParquet ? (
+                <span class="menu-refused">PARQUET has no type for {noParquet}</span>
+              ) : (
+                <FileLink request={fileRequest(statement, format)} name={`${statement.named?.name ?? "result"}.${format}`} onError={props.onError}>
+                  {format.toUpperCase()}, all rows
+                </FileLink>
+              )}
             </li>
           ))}
         </ul>
@@ -73,9 +81,4 @@ export function Toolbar(props: ToolbarProps) {
       </button>
     </div>
   );
-}
-
-function downloadUrl(statement: Statement, format: string): string {
-  const request = sqlRequest(statement, "GET");
-  return requestUrl({ ...request, query: [...(request.query ?? []), ["format", format]] });
 }

@@ -1,5 +1,7 @@
 import { useRef, useState } from "preact/hooks";
+import type { NamedQuery } from "../catalog";
 import { remember, type Run } from "./history";
+import { namedCall, valuesForSql } from "./named";
 import { paramsAsJson, findPlaceholders } from "./placeholders";
 import { type Result, runStatement, type Statement } from "./run";
 import { doubtfulPlaces, readSpecialValues } from "./special_values";
@@ -25,13 +27,19 @@ export interface Order {
   values: Record<string, string>;
   limit: number;
   method: "GET" | "POST";
+  /** The query whose text the statement is: without `explain` it is run by its name. */
+  query?: NamedQuery | null;
+  /** Set for what an address brought, and nobody asked for here. */
+  isLinked?: boolean;
   /** In front of the statement: its plan instead of its rows. */
   explain?: "EXPLAIN" | "EXPLAIN ANALYZE";
 }
 
 /** The statement of an order with its parameters. */
-export function statementOf(order: Pick<Order, "sql" | "values" | "explain">): Statement {
-  const params = paramsAsJson(findPlaceholders(order.sql), order.values);
+export function statementOf(order: Pick<Order, "sql" | "values" | "query" | "explain">): Statement {
+  const { query } = order;
+  if (query && !order.explain) return { sql: order.sql, params: undefined, named: namedCall(query, order.values) };
+  const params = paramsAsJson(findPlaceholders(order.sql), query ? valuesForSql(query, order.values) : order.values);
   return { sql: order.explain ? `${order.explain} ${order.sql}` : order.sql, params };
 }
 
@@ -40,6 +48,8 @@ export function useRun(onRemembered: (runs: Run[]) => void): {
   outcome: Outcome | null;
   run: (order: Order) => void;
   cancel: () => void;
+  /** Shows nothing any more. */
+  forget: () => void;
 } {
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const controller = useRef<AbortController | null>(null);
@@ -48,6 +58,12 @@ export function useRun(onRemembered: (runs: Run[]) => void): {
     controller.current?.abort();
     controller.current = null;
     setOutcome((before) => (before?.running ? { ...before, running: false, cancelled: true } : before));
+  };
+
+  const forget = () => {
+    controller.current?.abort();
+    controller.current = null;
+    setOutcome(null);
   };
 
   const run = (order: Order) => {
@@ -61,9 +77,10 @@ export function useRun(onRemembered: (runs: Run[]) => void): {
       if (controller.current === own) setOutcome((before) => before && { ...before, ...changes });
     };
     const note = (ms: number, rows: number, error?: unknown) => {
-      if (order.explain || method === "GET") return;
+      if (order.explain || order.isLinked) return;
       const message = error instanceof Error ? { error: error.message } : {};
-      onRemembered(remember({ sql: order.sql, values: order.values, at: Date.now(), ms, rows, ...message }));
+      const name = order.query ? { query: order.query.name } : {};
+      onRemembered(remember({ sql: order.sql, ...name, values: order.values, at: Date.now(), ms, rows, ...message }));
     };
     const began = performance.now();
     runStatement(statement, { method, limit: order.limit, signal: own.signal, onRows: (arrived) => update({ arrived }) }).then(
@@ -84,7 +101,7 @@ export function useRun(onRemembered: (runs: Run[]) => void): {
       },
     );
   };
-  return { outcome, run, cancel };
+  return { outcome, run, cancel, forget };
 }
 
 /** The last plan of the answer, which is the physical one. */

@@ -1,11 +1,12 @@
-import { useState } from "preact/hooks";
-import { parseData } from "../data_json";
+import { useMemo, useState } from "preact/hooks";
+import { parseData, writeData } from "../data_json";
 import { JsonTree } from "../grid/json_tree";
 import { visibleText } from "../grid/value";
 import type { TailEvent } from "./tail";
 
 const SHOWN_MAX = 200;
 const CUT = 400;
+const READ_MAX = 4000;
 const TIME = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
 
 /** Events, newest first; one opens to show its value as a tree. */
@@ -32,6 +33,7 @@ export function EventList({ events, empty, note }: { events: TailEvent[]; empty:
 
 function EventLine({ event }: { event: TailEvent }) {
   const [open, setOpen] = useState(false);
+  const text = useMemo(() => readText(event.text), [event.text]);
   if (event.missing) {
     return (
       <li class="event-missing">
@@ -51,12 +53,22 @@ function EventLine({ event }: { event: TailEvent }) {
               {TIME.format(event.at)}
             </time>
           )}
-          <bdi class="event-text">{beginningOf(event.text)}</bdi>
+          <bdi class="event-text">{beginningOf(text)}</bdi>
         </summary>
         {open && <EventValue text={event.text} />}
       </details>
     </li>
   );
+}
+
+/** An event as its value is read everywhere: of a member that comes twice, the last. A long one stays as it is. */
+function readText(text: string): string {
+  if (text.length > READ_MAX) return text;
+  try {
+    return writeData(parseData(text));
+  } catch {
+    return text;
+  }
 }
 
 /** The beginning of an event in one line; line ends can stand only between the parts of JSON, and not in a text. */

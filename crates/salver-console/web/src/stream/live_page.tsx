@@ -21,12 +21,12 @@ const BEFORE = 20;
 const WORDS: Record<TailState, string> = { connecting: "connecting…", open: "live", failed: "ended" };
 
 /** Events as they arrive. */
-export function LivePage({ stream, onChanged }: StreamPageProps) {
+export function LivePage({ stream, onChanged, onLatest }: StreamPageProps) {
   const query = place.value.query;
   const conditions = readConditions(query);
   const from = query.get("from") ?? "recent";
   const [paused, setPaused] = useState(false);
-  const tail = useTail(stream, from, conditions, paused);
+  const tail = useTail(stream, from, conditions, paused, onLatest);
   const now = useNow();
   const rates = tail.rate.values(now);
   const recent = rates.slice(-10).reduce((sum, count) => sum + count, 0) / 10;
@@ -106,7 +106,7 @@ function membersOf(events: TailEvent[]): string[] {
   return [...names];
 }
 
-function useTail(stream: StreamState, from: string, conditions: Condition[], paused: boolean) {
+function useTail(stream: StreamState, from: string, conditions: Condition[], paused: boolean, onLatest: (offset: number) => void) {
   const [events, setEvents] = useState<TailEvent[]>([]);
   const [dropped, setDropped] = useState(0);
   const [state, setState] = useState<TailState>("connecting");
@@ -136,6 +136,7 @@ function useTail(stream: StreamState, from: string, conditions: Condition[], pau
         last.current = arrived.findLast(({ offset }) => offset !== "")?.offset ?? last.current;
         // The number of events is known before the server is asked for it again.
         const latest = Number(last.current ?? -1);
+        onLatest(latest);
         if (latest >= next) noteRows(name, count + latest + 1 - next);
         // What lay there before says nothing about the rate, nor when it came.
         for (const event of arrived) event.replayed = event.offset !== "" && Number(event.offset) < next;

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "../api";
 import { catalog, noteRows } from "../catalog";
 import { ErrorNote } from "../error_note";
@@ -25,6 +25,8 @@ export interface StreamPageProps {
   stream: StreamState;
   /** Asks for the state of the stream again. */
   onChanged: () => void;
+  /** An event of this offset has come, of which the state may not know yet. */
+  onLatest: (offset: number) => void;
 }
 
 const REFRESH_MS = 3000;
@@ -43,6 +45,9 @@ export default function StreamScreen({ parts }: ScreenProps) {
   useEffect(() => {
     if (stream) noteRows(name, stream.events);
   }, [stream]);
+  const [latest, setLatest] = useState(-1);
+  useEffect(() => setLatest(-1), [name]);
+  const props = stream && { stream, onChanged: reload, onLatest: setLatest };
   const page = PAGES.find(({ id }) => id === place.value.query.get("page")) ?? PAGES[0];
   return (
     <section class="screen stream">
@@ -60,9 +65,9 @@ export default function StreamScreen({ parts }: ScreenProps) {
       </header>
       {isRefused && catalog.value?.streams.has(name) && <AppendOnly name={name} />}
       <ErrorNote error={error} onRetry={reload} />
-      {stream && !isRefused && (
+      {stream && props && !isRefused && (
         <>
-          <Facts stream={stream} />
+          <Facts stream={upTo(stream, latest)} />
           <nav class="tabs page-tabs" aria-label="Pages of the stream">
             {PAGES.map(({ id, label }) => (
               <a key={id} class="tab" href={id === "live" ? pageUrl("stream", name) : `${pageUrl("stream", name)}?page=${id}`} aria-current={id === page.id ? "page" : undefined}>
@@ -71,10 +76,10 @@ export default function StreamScreen({ parts }: ScreenProps) {
               </a>
             ))}
           </nav>
-          {page.id === "live" && <LivePage stream={stream} onChanged={reload} />}
-          {page.id === "events" && <EventsPage stream={stream} onChanged={reload} />}
-          {page.id === "quarantine" && <QuarantinePage stream={stream} onChanged={reload} />}
-          {page.id === "groups" && <GroupsPage stream={stream} onChanged={reload} />}
+          {page.id === "live" && <LivePage {...props} />}
+          {page.id === "events" && <EventsPage {...props} />}
+          {page.id === "quarantine" && <QuarantinePage {...props} />}
+          {page.id === "groups" && <GroupsPage {...props} />}
         </>
       )}
     </section>
@@ -90,6 +95,12 @@ function AppendOnly({ name }: { name: string }) {
       <SendForm stream={sinkOf(name)} onChanged={() => undefined} />
     </section>
   );
+}
+
+/** The state with the events that have come since it was asked for. */
+function upTo(stream: StreamState, latest: number): StreamState {
+  const next = Math.max(stream.next, latest + 1);
+  return { ...stream, next, events: stream.events + next - stream.next };
 }
 
 const WHOLE = new Intl.NumberFormat("en");

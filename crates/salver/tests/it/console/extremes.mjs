@@ -10,7 +10,7 @@ const PAGE_BYTES = 1_500_000;
 const ROWS = 3_000_000;
 
 /** The steps, each with what it is called in a message. */
-const EXTREMES = { failures, wide, long, odd, special, ...CHANGES };
+const EXTREMES = { failures, wide, long, odd, special, refused, referring, charts, ...CHANGES };
 
 export async function extremes(browser, base, directory) {
   const visit = await Visit.begin(browser, base, directory);
@@ -106,6 +106,52 @@ async function special(visit) {
   await page.locator(".facet-value", { hasText: "NaN" }).click();
   await visit.see(".pager [role=status]", "of 2");
   visit.check("facets of floats");
+}
+
+/** What the API does not take is not offered: facets of durations, and Parquet with them. */
+async function refused(visit) {
+  const { page } = visit;
+  await opened(visit, "console/entry/took?facets=took,id", ".facet", "id");
+  await visit.see("main td", "PT1S");
+  assert.equal(await page.locator(".facet").count(), 1);
+  await page.locator("summary", { hasText: "Download" }).click();
+  await visit.see(".menu", "Parquet has no type for took");
+  visit.check("what is not offered");
+}
+
+/** The rows that refer to a row go on, also where its key has several columns. */
+async function referring(visit) {
+  const { page } = visit;
+  await opened(visit, "console/entry/parent/row/1/x", ".relations", "The first 10; there are more");
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.locator(".relations tbody tr").nth(29).waitFor();
+  assert.equal(await page.locator(".relations tbody tr").count(), 30);
+  await page.getByRole("link", { name: "show them" }).click();
+  await visit.see(".pager [role=status]", "1–30 of 30");
+  visit.check("rows that refer to a row");
+}
+
+/** Charts say what they leave out, and draw nothing of nothing. */
+async function charts(visit) {
+  const { page } = visit;
+  const chart = (...settings) => `chart=${encodeURIComponent(JSON.stringify([...settings, "none", ""]))}`;
+  await opened(visit, `console/entry/places?tab=chart&${chart("map", "lng", "lat")}`, "figcaption", "1 without a place");
+  await visit.see("figcaption", "2 outside of a map");
+  await opened(visit, `console/entry/measured?tab=chart&${chart("histogram", "r", "")}`, "figcaption", "1 NULL");
+  await visit.see("figcaption", "3 infinite, no number, or too large");
+  assert.deepEqual(await page.locator(".histogram text").allTextContents(), ["0", "1", "1.5"]);
+  await opened(visit, `console/entry/places?tab=chart&filter[id]=9&${chart("histogram", "lat", "")}`, ".chart-empty", "Nothing to draw");
+  const years = [[-62135596800, "1e300"], [283000000000, "-1e300"], [99999999999999, "1"]];
+  const far = years.map(([at, n]) => `select arrow_cast(${at}, 'Timestamp(Second, None)') as at, '${n}'::double as n`).join(" union all ");
+  await opened(visit, `console/sql?view=chart&${chart("scatter", "at", "n")}&q=${encodeURIComponent(far)}`, "figcaption", "1 outside of the years");
+  await page.getByRole("img", { name: "n by at, 2 points" }).waitFor();
+  await visit.look("extreme_chart");
+  // Another kind of chart is a step, from which there is a way back.
+  await page.getByRole("button", { name: "Histogram", exact: true }).click();
+  await visit.see("figcaption", "Distribution of at");
+  await page.goBack();
+  await visit.see("figcaption", "n by at");
+  visit.check("charts");
 }
 
 /** Without scripts, too, pages stay small, and what is cut says so. */

@@ -1,11 +1,12 @@
 // The walk of a newcomer through the console, in a browser: `node walk.mjs URL DIRECTORY [KEY]`, started where
 // playwright-core and axe-core are installed. URL is of a server of examples/demo; pictures of the screens go to
 // DIRECTORY. With KEY the server is one that asks for it, and only the log-in is walked; with `extremes` in its place,
-// what is unusual. Prints `well`, or fails with what went wrong.
+// what is unusual, and with `known` a server where callers may be known and need not be. Prints `well`, or fails with what went wrong.
 
 import { DATA } from "./data.mjs";
 import { extremes } from "./extremes.mjs";
 import { FAULTS } from "./faults.mjs";
+import { known } from "./known.mjs";
 import { closed, hostile, plain } from "./strangers.mjs";
 import { TOOLS } from "./tools.mjs";
 import { Visit, launch } from "./visit.mjs";
@@ -19,6 +20,9 @@ try {
   if (key === "extremes") {
     step = key;
     await extremes(browser, base, directory);
+  } else if (key === "known") {
+    step = key;
+    await known(browser, base, directory);
   } else if (key) {
     await closed(browser, base, directory, key);
   } else {

@@ -47,6 +47,56 @@ fn nothing_is_shown_before_a_key_is_given() {
     walk(&home, &demo(&format!("\n[auth]\napi_keys = [\"team:{KEY}\"]\n")), Some(KEY));
 }
 
+/// Settings of a server where callers may be known and need not be, with a query of its owner's rights. The hash is of
+/// the password in `known.mjs`.
+const KNOWN: &str = r#"
+[auth]
+mode = "optional"
+basic_users = ["ann:$2y$05$YOwDoneWtfzQbDc725Io8uEgTWUu7UUPiNY/.S1k3N5I8k7WSR2my"]
+api_keys = ["other:a-long-random-text-for-this-walk"]
+
+[[role]]
+name = "asks"
+callers = ["basic:ann"]
+
+[[access]]
+roles = ["asks"]
+entries = ["total", "called"]
+permissions = ["read"]
+
+[[access]]
+roles = ["asks"]
+entries = ["people"]
+permissions = ["read"]
+rows = "id > 1"
+
+[[dataset]]
+name = "people"
+source = "people.csv"
+
+[[query]]
+name = "total"
+description = "What all are paid."
+sql = "SELECT count(*) AS people, sum(salary) AS paid FROM people"
+runs_as = "owner"
+
+[[query]]
+name = "called"
+sql = "SELECT id FROM people WHERE name = $name AND ($least IS NULL OR id >= $least)"
+parameter = [
+    { name = "name", description = "how they are called" },
+    { name = "least", type = "integer", required = false },
+]
+"#;
+
+#[test]
+fn who_is_not_known_may_log_in_and_run_queries_by_their_names() {
+    let Some(home) = home() else { return };
+    let people = b"id,name,salary\n1,Ann,10\n2,Bob,30\n3,42,50\n";
+    let server = Server::prepared(KNOWN, &[("people.csv", people.as_slice())], |_| {});
+    walk(&home, &server, Some("known"));
+}
+
 /// Settings of a server with a database of what is unusual, and entries that can't be loaded.
 const EXTREMES: &str = r#"
 [[database]]
@@ -65,6 +115,14 @@ source = "gone.csv"
 [[dataset]]
 name = "measured"
 source = "measured.csv"
+
+[[view]]
+name = "took"
+sql = "SELECT id, arrow_cast(id * 1000, 'Duration(Millisecond)') AS took FROM measured"
+
+[[dataset]]
+name = "places"
+source = "places.csv"
 "#;
 
 /// A table of 500 columns, one of three million rows, and one of names and values that want to be more than text.
@@ -96,6 +154,15 @@ create table typed (id integer primary key, n integer, t text);
 insert into typed values (1, '', 'first'), (2, 'many', 'second'), (3, 5, 'plain');
 ";
 
+/// A table whose key has two columns, and more rows than are shown at once that refer to one of its rows.
+const REFERRING_TABLES: &str = "
+create table parent (a integer, b text, primary key (a, b));
+create table child (id integer primary key, pa integer, pb text, foreign key (pa, pb) references parent (a, b));
+insert into parent values (1, 'x'), (2, 'y');
+with s(i) as (select 1 union all select i + 1 from s where i < 30) insert into child select i, 1, 'x' from s;
+insert into child values (31, 2, 'y');
+";
+
 /// Makes a database of these statements.
 fn make_database(file: &Path, statements: &str) {
     let mut made = Command::new("sqlite3").arg(file).stdin(Stdio::piped()).spawn().expect("sqlite3");
@@ -112,14 +179,15 @@ fn what_is_unusual_is_shown_all_the_same() {
         let cells: Vec<String> = (0..500).map(|at| format!("{row}-{at} {}", "v".repeat(60))).collect();
         wide += &(cells.join(",") + "\n");
     }
-    let files: [(&str, &[u8]); 3] = [
+    let files: [(&str, &[u8]); 4] = [
         ("wide_file.csv", wide.as_bytes()),
         ("broken.csv", b"a,b\n1,2\n3,4,5,\"x"),
+        ("places.csv", b"id,lat,lng\n1,10,10\n2,95,20\n3,-10,-20\n4,5,400\n5,,7\n"),
         ("measured.csv", b"id,r\n1,NaN\n2,NaN\n3,\n4,inf\n5,1.5\n"),
     ];
     let server = Server::prepared(EXTREMES, &files, |directory| {
         make_database(&directory.join("strange.db"), &strange_tables());
-        make_database(&directory.join("loose.db"), LOOSE_TABLES);
+        make_database(&directory.join("loose.db"), &(LOOSE_TABLES.to_owned() + REFERRING_TABLES));
     });
     walk(&home, &server, Some("extremes"));
 }

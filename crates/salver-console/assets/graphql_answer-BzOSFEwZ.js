@@ -1,1 +1,0 @@
-import{ac as o,aa as r}from"./index-HCs2yWul.js";async function p(a,t,e){const n={method:"POST",path:"api/graphql",headers:{"Content-Type":"application/json"},body:JSON.stringify({query:a})};return(await o(n,r({data:t}),e)).data}export{p as g};
