@@ -133,9 +133,9 @@ impl FileSource for SureSource {
         self.again(self.inner.with_batch_size(batch_size), self.bare.with_batch_size(batch_size))
     }
 
-    /// Tells that there is a filter, and nothing of it. `d = 5` would make `d` constant to the planner until a projection
-    /// stands over the scan, through which this is lost (DataFusion 55): sorts by `d, v` became sorts by `v` that did not
-    /// satisfy who asked for the former.
+    /// Tells that there is a filter, and nothing of it. `d = 5` would make `d` constant to the planner until a
+    /// projection stands over the scan, through which this is lost (DataFusion 55): sorts by `d, v` became sorts by
+    /// `v` that did not satisfy who asked for the former.
     fn filter(&self) -> Option<Arc<dyn PhysicalExpr>> {
         self.inner.filter().map(|_| lit(true))
     }

@@ -25,8 +25,8 @@ use crate::held_rows::{Files, Number, Opened, OpenedReaders};
 use crate::parquet_filters::SureSource;
 use crate::residency::ParquetFile;
 
-/// The number of a row's file, as a column. Together with [`ROW`] it is the row's position in the source. No column of a
-/// file is likely to have these names.
+/// The number of a row's file, as a column. Together with [`ROW`] it is the row's position in the source. No column of
+/// a file is likely to have these names.
 pub(crate) const FILE: &str = "(salver: file)";
 /// The number of a row in its file, as a column.
 pub(crate) const ROW: &str = "(salver: row)";

@@ -329,8 +329,8 @@ impl Auth {
     }
 
     /// Adds the `WWW-Authenticate` challenges to a 401 response. A page that asks by itself and says so
-    /// (`X-Requested-With`) gets `XBasic` for `Basic`: for the latter a browser holds its requests and shows a dialog of
-    /// its own, however the page would ask.
+    /// (`X-Requested-With`) gets `XBasic` for `Basic`: for the latter a browser holds its requests and shows a dialog
+    /// of its own, however the page would ask.
     pub(crate) fn challenge(&self, request: &HeaderMap, response: &mut HeaderMap) {
         let by_page = request.get("x-requested-with").is_some_and(|by| by.as_bytes() == b"XMLHttpRequest");
         for challenge in &self.challenges {

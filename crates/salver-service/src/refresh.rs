@@ -16,9 +16,10 @@ use crate::catalog::Catalog;
 
 /// Delay before a failed first load is retried when the entry has no interval of its own.
 const RETRY: Duration = Duration::from_secs(30);
-/// Looks in a row at which a source may be found being written. Then it is loaded all the same: something may append to
-/// it without pause.
-const LOOKS: u32 = 10;
+/// Shortest time, and fewest looks in a row, for which a source that is found being written is left alone. Then it is
+/// loaded all the same: something may append to it without pause.
+const PATIENCE: Duration = Duration::from_secs(10);
+const LOOKS: u32 = 3;
 /// Interval of progress reports of a load.
 const TELLING: Duration = Duration::from_secs(5);
 
@@ -94,6 +95,12 @@ impl Turns {
     }
 }
 
+/// Returns how many looks, each of which takes `time` with the pause before it, a source may be found being written.
+fn looks(time: Duration) -> u32 {
+    let looks = PATIENCE.as_millis().div_ceil(time.as_millis().max(1));
+    u32::try_from(looks).unwrap_or(u32::MAX).max(LOOKS)
+}
+
 struct Keeper {
     catalog: Arc<Catalog>,
     observer: Arc<dyn Observer>,
@@ -152,8 +159,8 @@ impl Keeper {
         }
     }
 
-    /// Returns whether the source is another than `served`, and is not being written: half of a file may well be a valid
-    /// file. One that is written goes on being served as it was.
+    /// Returns whether the source is another than `served`, and is not being written: half of a file may well be a
+    /// valid file. One that is written goes on being served as it was.
     async fn has_changed(&mut self, served: Version) -> Result<bool> {
         let found = self.loader.probe().await?;
         if found == served {
@@ -163,7 +170,8 @@ impl Keeper {
         tokio::time::sleep(settles).await;
         let is_settled = self.loader.probe().await? == found;
         self.unsettled = if is_settled { 0 } else { self.unsettled + 1 };
-        Ok(is_settled || self.unsettled.is_multiple_of(LOOKS))
+        let looks = looks(self.loader.interval().unwrap_or_default() + settles);
+        Ok(is_settled || self.unsettled.is_multiple_of(looks))
     }
 
     async fn load_if_changed(&mut self) -> Result<Option<Arc<dyn Table>>> {
@@ -254,12 +262,14 @@ mod tests {
 
     #[tokio::test]
     async fn half_of_a_file_is_not_loaded() {
-        assert_eq!(loaded(6).await.first(), Some(&4));
+        assert_eq!(loaded(2).await.first(), Some(&2));
         assert_eq!(loaded(1).await.first(), Some(&1));
     }
 
     #[tokio::test]
     async fn a_file_that_is_always_written_is_loaded_now_and_then() {
-        assert_eq!(loaded(u64::MAX).await, [10, 20]);
+        assert_eq!(loaded(u64::MAX).await, [3, 6, 9, 12, 15, 18, 21, 24]);
+        let looks = [200, 1_500, 300_000].map(|ms| looks(Duration::from_millis(ms)));
+        assert_eq!(looks, [50, 7, 3]);
     }
 }

@@ -1,8 +1,8 @@
 //! The footer of a Parquet file as plans of the engine need it, where it differs from what its writer left:
 //!
 //! - Columns are found by their names, so these are the ones that the dataset has: no two are equal, and none is empty.
-//! - Texts and bytes have plain types. The Arrow schema, which the footer has as an encoded message (`ARROW:schema`), is
-//!   a wish of the writer, who may have asked for views; the values are the same.
+//! - Texts and bytes have plain types. The Arrow schema, which the footer has as an encoded message (`ARROW:schema`),
+//!   is a wish of the writer, who may have asked for views; the values are the same.
 
 use std::sync::Arc;
 
@@ -90,8 +90,8 @@ fn named(column: &Type, name: &str) -> Result<Type, ParquetError> {
     }
 }
 
-/// Returns the writer's wish for the types of the columns without views, and with their names in `renamed`; `None` if it
-/// has none, or already is that.
+/// Returns the writer's wish for the types of the columns without views, and with their names in `renamed`; `None` if
+/// it has none, or already is that.
 fn plain_wish(file: &FileMetaData, renamed: Option<&SchemaDescriptor>) -> Option<String> {
     let pairs = file.key_value_metadata();
     pairs?.iter().find(|pair| pair.key == ARROW_SCHEMA_META_KEY)?;

@@ -72,8 +72,8 @@ impl ParquetFileReaderFactory for OpenedReaders {
     }
 }
 
-/// Reader whose columns have the names of the dataset's, and texts their types. A file may ask for views of texts, which
-/// would be copied into plain ones batch by batch.
+/// Reader whose columns have the names of the dataset's, and texts their types. A file may ask for views of texts,
+/// which would be copied into plain ones batch by batch.
 struct PlainReader {
     inner: Box<dyn AsyncFileReader + Send>,
     about: ObjectMeta,

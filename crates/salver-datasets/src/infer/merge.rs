@@ -40,10 +40,10 @@ fn merge_decimals(a: &DataType, b: &DataType) -> Option<DataType> {
     let (a, b) = (digits(a)?, digits(b)?);
     let (whole, scale) = (a.0.max(b.0), a.1.max(b.1));
     let precision = u8::try_from(whole + i16::from(scale)).ok()?.max(1);
-    match precision {
-        ..=DECIMAL128_MAX_PRECISION => Some(DataType::Decimal128(precision, scale)),
-        ..=DECIMAL256_MAX_PRECISION => Some(DataType::Decimal256(precision, scale)),
-        _ => None,
+    if precision <= DECIMAL128_MAX_PRECISION {
+        Some(DataType::Decimal128(precision, scale))
+    } else {
+        (precision <= DECIMAL256_MAX_PRECISION).then_some(DataType::Decimal256(precision, scale))
     }
 }
 

@@ -53,7 +53,7 @@ async fn a_repeated_name_is_another_column() {
             let table = DatasetLoader::new(spec, Arc::clone(&engine)).load().await.unwrap();
             worlds.push(Arc::new(Catalog(vec![table])) as Arc<dyn Tables>);
         }
-        let schema = worlds[0].table("t").unwrap().unwrap().describe().schema.clone();
+        let schema = Arc::clone(&worlds[0].table("t").unwrap().unwrap().describe().schema);
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         assert_eq!(names.len(), 5);
         let mut statements = vec!["select * from t where v = 100 order by v".to_owned()];

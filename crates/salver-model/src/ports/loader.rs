@@ -38,8 +38,8 @@ pub trait Loader: Send + Sync + std::fmt::Debug {
         WaitsFor::Disk
     }
 
-    /// Returns the time for which a source that has changed must stay as it is before it is loaded again; `None` if half
-    /// of a change is never taken for the whole.
+    /// Returns the time for which a source that has changed must stay as it is before it is loaded again; `None` if
+    /// half of a change is never taken for the whole.
     fn settles(&self) -> Option<Duration> {
         None
     }
