@@ -10,6 +10,8 @@ mod derived_aggregates;
 mod duplicate_names;
 mod execution;
 mod function_bounds;
+#[cfg(feature = "ballista")]
+mod function_wire;
 mod histogram;
 mod join_keys;
 mod join_order;
@@ -56,19 +58,26 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use crate::buckets::Buckets;
+use crate::cluster::{Cluster, ClusterOptions};
 use crate::residency::Budget;
 use crate::udf::Files;
 
 pub(crate) use checkpoint::place as place_checkpoints;
 use execution::BEGINNING_PER_THREAD;
 pub(crate) use execution::{Cancel, PlanOutput, Started};
+#[cfg(feature = "ballista")]
+pub(crate) use function_wire::FunctionWire;
 pub(crate) use literal_text::{Element, date, elements, time, timestamp, uuid, written_out};
 use memory_pressure::Pressure;
 pub use memory_pressure::own_bytes;
+#[cfg(feature = "ballista")]
+pub(crate) use nullable_constants::{is_unfixed, unfixed};
 pub(crate) use pg_functions::spelled;
 pub(crate) use pg_semantics::{DISTINCT, NOT_DISTINCT};
 pub(crate) use pg_semantics::{avg, one_of_each, sum, unordered};
 pub(crate) use session::{CATALOG, SCHEMA};
+#[cfg(feature = "ballista")]
+pub(crate) use session::{elsewhere, environment};
 pub(crate) use statement_planner::TableRules;
 pub(crate) use work::QueryWork;
 use worker_threads::Lanes;
@@ -107,6 +116,8 @@ pub struct EngineOptions {
     /// Whether the engine has the process to itself. If so, queries are cancelled when the process uses more memory
     /// than `memory_bytes_max` explains.
     pub owns_process: bool,
+    /// The cluster to which large statements go; `None` runs all of them here.
+    pub cluster: Option<ClusterOptions>,
 }
 
 /// Executes plans. There is one per server, shared by every dataset; it is also the catalog's SQL engine.
@@ -138,6 +149,8 @@ pub struct Engine {
     held_files: Arc<Semaphore>,
     /// The files whose functions statements may call.
     functions: RwLock<Files>,
+    /// The cluster to which large statements go.
+    cluster: Option<Arc<Cluster>>,
 }
 
 impl Engine {
@@ -172,6 +185,8 @@ impl Engine {
             }
             state
         };
+        let cluster = options.cluster.as_ref();
+        let cluster = cluster.map(|cluster| Cluster::open(cluster, &environment, query_bytes)).transpose()?;
         time_slice::trace_operators();
         let decoding = tokio::runtime::Builder::new_current_thread()
             .max_blocking_threads(threads)
@@ -197,6 +212,7 @@ impl Engine {
             waiting_decoders: Arc::new(Semaphore::new(WAITING_DECODER_BYTES_MAX / 1024)),
             held_files: Arc::new(Semaphore::new(HELD_FILES_MAX)),
             functions: RwLock::new(Arc::new([])),
+            cluster,
         }))
     }
 
@@ -229,6 +245,11 @@ impl Engine {
     /// Returns the files whose functions statements may call.
     pub(crate) fn functions(&self) -> Files {
         Arc::clone(&self.functions.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the cluster to which large statements go.
+    pub(crate) fn cluster(&self) -> Option<&Arc<Cluster>> {
+        self.cluster.as_ref()
     }
 
     /// Returns the memory budget that resident datasets share.

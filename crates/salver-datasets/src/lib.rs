@@ -10,6 +10,7 @@ mod append_only;
 mod buckets;
 mod cell_area;
 mod chunk_size;
+mod cluster;
 mod dataset;
 mod decompress;
 mod delta;
@@ -49,6 +50,9 @@ mod udf;
 
 pub use append_only::growing;
 pub use chunk_size::CHUNK_ROWS;
+pub use cluster::ClusterOptions;
+#[cfg(feature = "ballista")]
+pub use cluster::{ExecutorOptions, SchedulerOptions, run_executor, run_scheduler};
 pub use dataset::Dataset;
 pub use discover::{Stamp, discover, discover_beside, further_sheets, look};
 pub use engine::{Engine, EngineOptions, own_bytes};

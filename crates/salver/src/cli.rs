@@ -36,6 +36,12 @@ pub(crate) enum Command {
     Access(AccessArguments),
     /// Make keys of callers.
     Key(KeyArguments),
+    /// Run the scheduler of a cluster, to which servers send large SQL statements.
+    #[cfg(feature = "ballista")]
+    Scheduler(crate::cluster::SchedulerArguments),
+    /// Run an executor of a cluster, which does the work of its scheduler.
+    #[cfg(feature = "ballista")]
+    Executor(crate::cluster::ExecutorArguments),
     /// Print the completions of a shell.
     Completions {
         /// Which shell.

@@ -1,0 +1,61 @@
+//! Statements that run on a cluster of Ballista instead of here, and the two kinds of processes that make one: a
+//! scheduler, and executors.
+//!
+//! A statement is planned here, with all that gives it its meaning, and the finished plan of operators goes to the
+//! scheduler, which cuts it into stages. So a cluster answers as this process would; what it can't answer so stays here
+//! (`reach` says it of tables, `fragment` of plans, and `function_wire` of the engine of functions).
+
+#[cfg(feature = "ballista")]
+mod address;
+#[cfg(feature = "ballista")]
+mod codec;
+#[cfg(feature = "ballista")]
+mod executor;
+#[cfg(feature = "ballista")]
+mod fragment;
+#[cfg(feature = "ballista")]
+mod job;
+#[cfg(feature = "ballista")]
+mod reach;
+#[cfg(feature = "ballista")]
+mod remote;
+#[cfg(feature = "ballista")]
+mod scheduler;
+#[cfg(feature = "ballista")]
+mod task_fault;
+#[cfg(feature = "ballista")]
+mod unchanged_files;
+#[cfg(not(feature = "ballista"))]
+mod without_ballista;
+
+#[cfg(feature = "ballista")]
+pub use executor::{ExecutorOptions, run_executor};
+#[cfg(feature = "ballista")]
+pub(crate) use remote::Cluster;
+#[cfg(feature = "ballista")]
+pub use scheduler::{SchedulerOptions, run_scheduler};
+#[cfg(not(feature = "ballista"))]
+pub(crate) use without_ballista::Cluster;
+
+use datafusion::execution::SendableRecordBatchStream;
+use futures::future::BoxFuture;
+use salver_model::Result;
+
+/// The cluster to which large statements go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClusterOptions {
+    /// HOST:PORT of its scheduler.
+    pub scheduler: String,
+    /// Bytes of files from which on a statement goes there.
+    pub bytes_min: u64,
+    /// Parts that the work of a statement is cut into: as many run at once, if there are enough cores.
+    pub partitions: usize,
+}
+
+/// Where a statement runs, and why.
+pub(crate) struct Route {
+    /// The reason, in one line.
+    pub(crate) why: String,
+    /// The work there; `None` if it runs here.
+    pub(crate) work: Option<BoxFuture<'static, Result<SendableRecordBatchStream>>>,
+}
