@@ -22,6 +22,8 @@ mod remote;
 #[cfg(feature = "ballista")]
 mod scheduler;
 #[cfg(feature = "ballista")]
+mod stages;
+#[cfg(feature = "ballista")]
 mod task_fault;
 #[cfg(feature = "ballista")]
 mod unchanged_files;

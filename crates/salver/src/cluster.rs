@@ -1,6 +1,8 @@
 //! `salver scheduler` and `salver executor`: the processes of a cluster, which must be of the same build as the servers
 //! that send it statements.
 
+mod library_log;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -8,8 +10,9 @@ use clap::Args;
 use salver_datasets::{ExecutorOptions, SchedulerOptions, run_executor, run_scheduler};
 use salver_model::Error;
 
+use crate::cli::SourceArguments;
 use crate::failure::CommandFailure;
-use crate::{output, signals, wiring};
+use crate::{logging, output, settings, signals, wiring};
 
 /// `salver scheduler`
 #[derive(Args, Debug)]
@@ -25,6 +28,10 @@ pub(crate) struct SchedulerArguments {
     /// Listen where others than this machine can reach it: whoever does can run anything there.
     #[arg(long)]
     insecure: bool,
+
+    /// What is logged: off, error, warn, info, debug or trace.
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<String>,
 }
 
 /// `salver executor`
@@ -57,6 +64,10 @@ pub(crate) struct ExecutorArguments {
     /// Tasks that run at once; without it, as many as there are cores.
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
+
+    /// What is logged: off, error, warn, info, debug or trace.
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<String>,
 }
 
 /// Runs a scheduler until it is asked to end.
@@ -66,6 +77,7 @@ pub(crate) fn scheduler(arguments: &SchedulerArguments) -> Result<(), CommandFai
         advertise: arguments.advertise.clone(),
         insecure: arguments.insecure,
     };
+    start_log(arguments.log.as_deref())?;
     wiring::runtime(0)?.block_on(async {
         let asked_to_end = signals::asked_to_end().map_err(no_signals)?;
         run_scheduler(&options, |own| tell(own, "scheduler"), asked_to_end).await.map_err(Into::into)
@@ -83,10 +95,22 @@ pub(crate) fn executor(arguments: &ExecutorArguments) -> Result<(), CommandFailu
         memory_bytes_max: arguments.memory.unwrap_or(0),
         threads: arguments.threads,
     };
+    start_log(arguments.log.as_deref())?;
     let runtime = wiring::runtime(0)?;
     let done = runtime.block_on(run_executor(&options, |own| tell(own, "executor")));
     runtime.shutdown_background();
     done.map_err(Into::into)
+}
+
+/// Starts the log, as the variables of a server say, and this option.
+fn start_log(level: Option<&str>) -> Result<(), CommandFailure> {
+    let mut sources = settings::sources(&SourceArguments::default())?;
+    sources.file = None;
+    sources.overrides.extend(settings::given("server.log", "log", level));
+    let (checked, _) = salver_config::load(&sources).map_err(CommandFailure::Mistakes)?;
+    logging::start(&checked.server, Vec::new());
+    library_log::forward();
+    Ok(())
 }
 
 fn tell(own: SocketAddr, what: &str) {

@@ -12,13 +12,16 @@ use datafusion::datasource::physical_plan::FileScanConfigBuilder;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::{SessionState, TaskContext};
 use datafusion::physical_plan::empty::EmptyExec;
-use datafusion::physical_plan::joins::{NestedLoopJoinExec, PiecewiseMergeJoinExec, SymmetricHashJoinExec};
+use datafusion::physical_plan::joins::{
+    HashJoinExec, NestedLoopJoinExec, PartitionMode, PiecewiseMergeJoinExec, SymmetricHashJoinExec,
+};
 use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use datafusion_proto::physical_plan::{AsExecutionPlan, PhysicalExtensionCodec};
 use datafusion_proto::protobuf::PhysicalPlanNode;
 
+use super::stages;
 use crate::parquet_filters::SureSource;
 
 /// Returns a plan as bytes, and the plan that these are.
@@ -37,8 +40,8 @@ pub(super) fn encode(
     })?;
     let node = PhysicalPlanNode::try_from_physical_plan(Arc::clone(&plan), codec)?;
     // What a scheduler could not read, it would refuse too late.
-    let context = TaskContext::from(session);
-    node.try_into_physical_plan(&context, codec)?;
+    let read = node.try_into_physical_plan(&TaskContext::from(session), codec)?;
+    stages::check(&read, session, codec)?;
     let mut bytes = Vec::new();
     node.try_encode(&mut bytes)?;
     Ok((bytes, plan))
@@ -59,6 +62,11 @@ fn check(node: &Arc<dyn ExecutionPlan>) -> Result<(), DataFusionError> {
     }
     if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
         return check_nested_loops(join);
+    }
+    if let Some(join) = node.downcast_ref::<HashJoinExec>() {
+        // The scheduler would cut it into partitions, of which what follows would not know.
+        let is_cut = *join.partition_mode() == PartitionMode::Partitioned || join.null_aware;
+        return if is_cut { Ok(()) } else { refused(node) };
     }
     let repartition = node.downcast_ref::<RepartitionExec>();
     if node.is::<PiecewiseMergeJoinExec>()

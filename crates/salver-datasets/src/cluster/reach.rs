@@ -1,9 +1,9 @@
 //! Which tables executors can read: Parquet files that lie where they were found, exactly those that were loaded.
 
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::source_as_provider;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{Expr, LogicalPlan, Subquery};
 
 use crate::parquet_table::ParquetProvider;
 use crate::resident_provider::ResidentProvider;
@@ -50,7 +50,21 @@ fn note(plan: &LogicalPlan, reach: &mut Reach) -> Result<()> {
                 reach.refusal.get_or_insert_with(|| format!("`{}` {why}", scan.table_name.table()));
             }
         }
-        Ok::<_, DataFusionError>(TreeNodeRecursion::Continue)
+        node.apply_expressions(|expression| {
+            expression.apply(|part| {
+                if may_be_several(part) {
+                    let why = "a subquery that is a value may have several rows, which is only found in one process";
+                    reach.refusal.get_or_insert_with(|| why.to_owned());
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
     })?;
     Ok(())
+}
+
+/// Returns whether an expression is a subquery of which several rows would have to be refused. They would be joined.
+fn may_be_several(part: &Expr) -> bool {
+    let Expr::ScalarSubquery(Subquery { subquery, outer_ref_columns, .. }) = part else { return false };
+    outer_ref_columns.is_empty() && subquery.max_rows().is_none_or(|most| most > 1)
 }

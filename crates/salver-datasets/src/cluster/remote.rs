@@ -34,6 +34,10 @@ pub(super) fn adapted(config: SessionConfig) -> SessionConfig {
     let options = config.options_mut();
     // Which operators compute equal answers is ours to say; sorts for joins would only be needed for lack of memory.
     options.optimizer.prefer_hash_join = prefers_hash_joins;
+    // Whether a side of a join is small enough to go to all executors, is decided by the scheduler, which can't undo
+    // such a decision: its rows would have other partitions than what follows expects.
+    options.optimizer.hash_join_single_partition_threshold = 0;
+    options.optimizer.hash_join_single_partition_threshold_rows = 0;
     options.optimizer.repartition_file_min_size = PART_BYTES_MIN;
     options.optimizer.enable_topk_dynamic_filter_pushdown = false;
     options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;

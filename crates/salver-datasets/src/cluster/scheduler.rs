@@ -1,5 +1,6 @@
 //! The scheduler of a cluster: Ballista's, with our functions and operators.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -101,9 +102,17 @@ pub(super) fn functions_of(scratch: &Path) -> Result<(SessionState, Arc<crate::e
 /// Gives a session the functions of another.
 fn with_functions(builder: SessionStateBuilder, known: &SessionState) -> SessionStateBuilder {
     builder
-        .with_scalar_functions(known.scalar_functions().values().cloned().collect())
-        .with_aggregate_functions(known.aggregate_functions().values().cloned().collect())
-        .with_window_functions(known.window_functions().values().cloned().collect())
+        .with_scalar_functions(in_order(known.scalar_functions(), |function| function.name()))
+        .with_aggregate_functions(in_order(known.aggregate_functions(), |function| function.name()))
+        .with_window_functions(in_order(known.window_functions(), |function| function.name()))
+}
+
+/// Returns functions so that each has its name after all are there: one of another name may be left of those that ours
+/// replaced, and would take its own name again.
+fn in_order<T: Clone>(functions: &HashMap<String, T>, name: impl Fn(&T) -> &str) -> Vec<T> {
+    let mut all: Vec<(&String, &T)> = functions.iter().collect();
+    all.sort_by_key(|(known_as, function)| known_as.as_str() == name(function));
+    all.into_iter().map(|(_, function)| function.clone()).collect()
 }
 
 fn taken(address: SocketAddr, error: std::io::Error) -> Error {

@@ -23,22 +23,34 @@ struct Written {
 
 /// Writes a failure of a task. Failures after which the scheduler tries again stay what they are.
 pub(super) fn written(error: DataFusionError) -> DataFusionError {
-    if is_tried_again(&error) {
-        return error;
-    }
+    let Some(known) = judged(&error) else { return error };
     let cause = error.to_string();
-    let error = fault::execution(error);
-    tracing::warn!(code = error.code.slug(), message = error.message, cause, "a task failed");
-    let written = Written { code: error.code.slug().to_owned(), message: error.message, hint: error.hint };
+    tracing::warn!(code = known.code.slug(), message = known.message, cause, "a task failed");
+    let written = Written { code: known.code.slug().to_owned(), message: known.message, hint: known.hint };
     let text = serde_json::to_vec(&written).map(|text| URL_SAFE_NO_PAD.encode(text)).unwrap_or_default();
     DataFusionError::Execution(format!("{BEGIN}{text}{END}"))
 }
 
-fn is_tried_again(error: &DataFusionError) -> bool {
-    match error.find_root() {
-        DataFusionError::IoError(_) => true,
-        DataFusionError::External(inner) => inner.is::<BallistaError>(),
-        _ => false,
+/// Returns what a failure is; `None` if the scheduler tries again after it.
+fn judged(error: &DataFusionError) -> Option<Error> {
+    let root = error.find_root();
+    match root {
+        DataFusionError::IoError(_) => None,
+        DataFusionError::External(inner) => match inner.downcast_ref::<BallistaError>() {
+            Some(wrapped) => judged_wrapped(wrapped),
+            None => Some(fault::elsewhere(root)),
+        },
+        _ => Some(fault::elsewhere(error)),
+    }
+}
+
+/// The same of what the operators of Ballista wrapped.
+fn judged_wrapped(wrapped: &BallistaError) -> Option<Error> {
+    match wrapped {
+        BallistaError::FetchFailed(..) | BallistaError::IoError(_) | BallistaError::Cancelled => None,
+        BallistaError::DataFusionError(inner) => judged(inner),
+        BallistaError::ArrowError(inner) => Some(fault::elsewhere_in_kernel(inner)),
+        _ => None,
     }
 }
 
@@ -76,6 +88,14 @@ mod tests {
     fn what_nobody_wrote_is_not_the_client_s() {
         assert_eq!(read("all executors are gone").code, Code::EntryUnavailable);
         assert_eq!(read("<salver:x>").code, Code::EntryUnavailable);
+    }
+
+    #[test]
+    fn failures_of_kernels_are_found_in_those_of_operators() {
+        let inner = BallistaError::ArrowError(datafusion::arrow::error::ArrowError::DivideByZero);
+        let error = DataFusionError::Shared(std::sync::Arc::new(DataFusionError::External(Box::new(inner))));
+        let told = read(&written(error).to_string());
+        assert_eq!((told.code, told.message.as_str()), (Code::Execution, "division by zero"));
     }
 
     #[test]

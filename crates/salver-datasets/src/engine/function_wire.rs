@@ -29,7 +29,6 @@ mod tag {
     pub(super) const BOUNDED_BY_TEXT: u8 = b'x';
     pub(super) const BOUNDED_BY_SUM: u8 = b's';
     pub(super) const OVER_WINDOWS: u8 = b'w';
-    pub(super) const IN_ANY_ORDER: u8 = b'r';
 }
 
 /// The functions of a session, and those that only plans have.
@@ -192,10 +191,6 @@ impl FunctionWire {
             out.push(tag::OVER_WINDOWS);
             return self.describe_aggregate(inner, out);
         }
-        if let Some(inner) = pg_semantics::ordered(function) {
-            out.push(tag::IN_ANY_ORDER);
-            return self.describe_aggregate(inner, out);
-        }
         let place = self.unnamed_aggregates.iter().position(|known| **known == *function);
         match place.and_then(|place| u8::try_from(place).ok()) {
             Some(place) => {
@@ -220,7 +215,6 @@ impl FunctionWire {
                 let over = pg_semantics::over_windows(&self.decode_aggregate(name, inner)?);
                 over.map_or_else(|| unknown(name), Ok)
             }
-            [tag::IN_ANY_ORDER, inner @ ..] => Ok(pg_semantics::in_any_order(self.decode_aggregate(name, inner)?)),
             [tag::LISTED, place] => match self.unnamed_aggregates.get(usize::from(*place)) {
                 Some(known) => Ok(Arc::clone(known)),
                 None => unknown(name),
@@ -299,8 +293,7 @@ mod tests {
     fn aggregates_come_back_as_themselves() {
         let wire = wire();
         let sliding = pg_semantics::over_windows(&pg_semantics::avg()).unwrap();
-        let sorted = pg_semantics::in_any_order(Arc::clone(&wire.aggregates["array_agg"]));
-        for function in wire.aggregates.values().chain(&wire.unnamed_aggregates).chain([&sliding, &sorted]) {
+        for function in wire.aggregates.values().chain(&wire.unnamed_aggregates).chain([&sliding]) {
             let mut said = Vec::new();
             wire.encode_aggregate(function, &mut said).unwrap();
             if !said.is_empty() {

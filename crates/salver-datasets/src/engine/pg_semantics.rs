@@ -68,8 +68,6 @@ pub(super) use decimal_avg::of_sum as average;
 #[cfg(feature = "ballista")]
 pub(super) use decimal_avg::{averaged, of_sum_to};
 pub(super) use decimal_with_float::Mixed;
-#[cfg(feature = "ballista")]
-pub(super) use distinct_lists::{in_any_order, ordered};
 pub(super) use exact_totals::passes;
 use float_min_max::{max, min};
 #[cfg(feature = "ballista")]

@@ -18,19 +18,8 @@ pub(super) fn insensitive(expr: Expr) -> Expr {
     let Expr::AggregateFunction(AggregateFunction { func, params }) = expr else { return expr };
     let is_list = ["array_agg", "string_agg"].contains(&func.name()) && !func.inner().is::<Sorted>();
     let is_sorted = is_list && params.distinct && !params.order_by.is_empty();
-    let func = if is_sorted { in_any_order(func) } else { func };
+    let func = if is_sorted { Arc::new(AggregateUDF::new_from_impl(Sorted(func))) } else { func };
     Expr::AggregateFunction(AggregateFunction { func, params })
-}
-
-/// Returns the aggregate that takes the values of another in any order.
-pub(in crate::engine) fn in_any_order(function: Arc<AggregateUDF>) -> Arc<AggregateUDF> {
-    Arc::new(AggregateUDF::new_from_impl(Sorted(function)))
-}
-
-/// Returns the other.
-#[cfg(feature = "ballista")]
-pub(in crate::engine) fn ordered(function: &AggregateUDF) -> Option<&Arc<AggregateUDF>> {
-    function.inner().downcast_ref::<Sorted>().map(|sorted| &sorted.0)
 }
 
 /// Aggregate that takes its values in any order, and is never reversed.
