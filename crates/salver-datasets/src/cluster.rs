@@ -16,9 +16,13 @@ mod fragment;
 #[cfg(feature = "ballista")]
 mod job;
 #[cfg(feature = "ballista")]
+mod lost_executors;
+#[cfg(feature = "ballista")]
 mod reach;
 #[cfg(feature = "ballista")]
 mod remote;
+#[cfg(feature = "ballista")]
+mod running_jobs;
 #[cfg(feature = "ballista")]
 mod scheduler;
 #[cfg(feature = "ballista")]

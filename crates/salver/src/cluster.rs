@@ -41,7 +41,7 @@ pub(crate) struct ExecutorArguments {
     #[arg(long, value_name = "HOST:PORT")]
     scheduler: String,
 
-    /// Address and port to listen on; the next port is taken, too. Port 0 takes two that are free.
+    /// Address and port to listen on; port 0 takes a free one.
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
     listen: String,
 
@@ -97,9 +97,12 @@ pub(crate) fn executor(arguments: &ExecutorArguments) -> Result<(), CommandFailu
     };
     start_log(arguments.log.as_deref())?;
     let runtime = wiring::runtime(0)?;
-    let done = runtime.block_on(run_executor(&options, |own| tell(own, "executor")));
+    let done = runtime.block_on(async {
+        let asked_to_end = signals::asked_to_end().map_err(no_signals)?;
+        run_executor(&options, |own| tell(own, "executor"), asked_to_end).await.map_err(CommandFailure::from)
+    });
     runtime.shutdown_background();
-    done.map_err(Into::into)
+    done
 }
 
 /// Starts the log, as the variables of a server say, and this option.

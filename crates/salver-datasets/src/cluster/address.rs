@@ -1,7 +1,7 @@
 //! The addresses of a cluster. Its protocol knows no callers, so that they are those of one machine unless said
 //! otherwise.
 
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 
 use salver_model::{Code, Error, Result};
 
@@ -36,22 +36,17 @@ pub(super) fn host_and_port(text: &str) -> Result<(&str, u16)> {
     })
 }
 
-/// Returns two ports: the given one and the next, or two free ones for port 0.
+/// Returns the port of an address, or a free one for port 0.
 ///
 /// # Errors
 /// If nothing is free.
-pub(super) fn two_ports(ip: IpAddr, port: u16) -> Result<[u16; 2]> {
-    if port != 0 {
-        let next = port.checked_add(1);
-        return next.map(|next| [port, next]).ok_or_else(|| {
-            Error::new(Code::Config, format!("port {port} is the last, and an executor takes two"))
-                .with_hint("choose a smaller one")
-        });
+pub(super) fn port(address: SocketAddr) -> Result<u16> {
+    if address.port() != 0 {
+        return Ok(address.port());
     }
     let taken = |error| Error::internal("no port is free").with_source(error);
-    let both = [TcpListener::bind((ip, 0)).map_err(taken)?, TcpListener::bind((ip, 0)).map_err(taken)?];
-    let [one, other] = both.map(|listener| listener.local_addr().map(|address| address.port()));
-    Ok([one.map_err(taken)?, other.map_err(taken)?])
+    let listener = TcpListener::bind(address).map_err(taken)?;
+    Ok(listener.local_addr().map_err(taken)?.port())
 }
 
 #[cfg(test)]
@@ -68,12 +63,9 @@ mod tests {
     }
 
     #[test]
-    fn executors_take_two_ports() {
-        let ip = IpAddr::from([127, 0, 0, 1]);
-        assert_eq!(two_ports(ip, 50051).unwrap(), [50051, 50052]);
-        assert!(two_ports(ip, u16::MAX).is_err());
-        let [one, other] = two_ports(ip, 0).unwrap();
-        assert_ne!(one, other);
+    fn ports_are_known() {
+        assert_eq!(port(SocketAddr::from(([127, 0, 0, 1], 50051))).unwrap(), 50051);
+        assert_ne!(port(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap(), 0);
         assert_eq!(host_and_port("scheduler.example:50050").unwrap(), ("scheduler.example", 50050));
         assert!(host_and_port("50050").is_err());
         assert!(host_and_port("a:0").is_err());

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ballista_core::config::TaskSchedulingPolicy;
+use ballista_core::error::BallistaError;
 use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_core::serde::protobuf::{RuntimeStatsReport, ShuffleWritePartition, TaskColumnStats, WindowStateReport};
 use ballista_core::{ConfigProducer, JobId};
@@ -23,12 +24,11 @@ use salver_model::{Code, Error, Result};
 use super::address;
 use super::codec::PlanCodec;
 use super::remote::adapted;
+use super::running_jobs::RunningJobs;
 use super::scheduler::{broken, functions_of};
 use super::task_fault;
 use super::unchanged_files::UnchangedFiles;
 
-/// Seconds between two signs of life.
-const HEARTBEAT_S: u64 = 2;
 /// Seconds for which the rows between stages are kept if nobody says that their job is over, and between two looks.
 const KEPT_ROWS_S: u64 = 24 * 60 * 60;
 const LOOK_S: u64 = 10 * 60;
@@ -38,7 +38,7 @@ const LOOK_S: u64 = 10 * 60;
 pub struct ExecutorOptions {
     /// HOST:PORT of the scheduler.
     pub scheduler: String,
-    /// IP:PORT to listen on; the next port is taken, too. Port 0 takes two that are free.
+    /// IP:PORT to listen on; port 0 takes a free one.
     pub listen: String,
     /// Host by which the scheduler, other executors and servers find it; `None` for the address that they see.
     pub advertise: Option<String>,
@@ -52,14 +52,18 @@ pub struct ExecutorOptions {
     pub threads: usize,
 }
 
-/// Runs an executor until a signal ends it. `begun` is called with its address before it registers.
+/// Runs an executor until `asked_to_end`. `begun` is called with its address before it registers.
 ///
 /// # Errors
 /// `Config` for addresses that it may not listen on, `EntryUnavailable` if the scheduler can't be reached.
-pub async fn run_executor(options: &ExecutorOptions, begun: impl FnOnce(SocketAddr)) -> Result<()> {
+pub async fn run_executor(
+    options: &ExecutorOptions,
+    begun: impl FnOnce(SocketAddr),
+    asked_to_end: impl Future<Output = ()>,
+) -> Result<()> {
     let own = address::listening(&options.listen, options.insecure)?;
     let (scheduler_host, scheduler_port) = address::host_and_port(&options.scheduler)?;
-    let [port, grpc_port] = address::two_ports(own.ip(), own.port())?;
+    let port = address::port(own)?;
     let made = match &options.work_dir {
         Some(dir) => {
             std::fs::create_dir_all(dir).map_err(|error| {
@@ -81,39 +85,48 @@ pub async fn run_executor(options: &ExecutorOptions, begun: impl FnOnce(SocketAd
         bind_host: own.ip().to_string(),
         external_host: options.advertise.clone(),
         port,
-        grpc_port,
+        // Nothing listens there, since executors ask for work.
+        grpc_port: port,
         scheduler_host: scheduler_host.to_owned(),
         scheduler_port,
         scheduler_connect_timeout_seconds: u16::try_from(CLUSTER_CONNECT_MS_MAX / 1000).unwrap_or(u16::MAX),
         vcores: options.threads,
-        task_scheduling_policy: TaskSchedulingPolicy::PushStaged,
+        task_scheduling_policy: TaskSchedulingPolicy::PullStaged,
         work_dir: Some(work_dir.to_owned()),
         job_data_ttl_seconds: KEPT_ROWS_S,
         job_data_clean_up_interval_seconds: LOOK_S,
         grpc_max_decoding_message_size: message_bytes,
         grpc_max_encoding_message_size: message_bytes,
-        executor_heartbeat_interval_seconds: HEARTBEAT_S,
         memory_pool_size: (options.memory_bytes_max > 0).then_some(options.memory_bytes_max),
-        override_execution_engine: Some(Arc::new(Engine::default())),
+        override_execution_engine: Some(Arc::new(Engine::new(&options.scheduler))),
         override_function_registry: Some(Arc::new(BallistaFunctionRegistry::from(&known))),
         override_config_producer: Some(producer),
         override_physical_codec: Some(Arc::new(PlanCodec::new(functions))),
         ..ExecutorProcessConfig::default()
     };
     begun(SocketAddr::new(own.ip(), port));
-    start_executor_process(Arc::new(config)).await.map_err(|error| {
+    let ended = tokio::select! {
+        biased;
+        // Before Ballista hears of it, which would tell the scheduler, see `lost_executors`.
+        () = asked_to_end => return Ok(()),
+        ended = start_executor_process(Arc::new(config)) => ended,
+    };
+    ended.map_err(|error| {
         Error::new(Code::EntryUnavailable, format!("the executor of `{}` ended", options.scheduler))
             .with_hint("check that the scheduler runs, and that both reach each other")
             .with_source(error)
     })
 }
 
-/// Makes the work of a stage: that of Ballista, over files that did not change.
-struct Engine(DefaultExecutionEngine);
+/// Makes the work of a stage: that of Ballista, over files that did not change, as long as its job runs.
+struct Engine {
+    inner: DefaultExecutionEngine,
+    jobs: Arc<RunningJobs>,
+}
 
-impl Default for Engine {
-    fn default() -> Self {
-        Self(DefaultExecutionEngine::new())
+impl Engine {
+    fn new(scheduler: &str) -> Self {
+        Self { inner: DefaultExecutionEngine::new(), jobs: RunningJobs::of(scheduler) }
     }
 }
 
@@ -129,7 +142,8 @@ impl ExecutionEngine for Engine {
         config: &SessionConfig,
     ) -> EngineResult<Arc<dyn QueryStageExecutor>> {
         let files = UnchangedFiles::of(&plan)?;
-        let stage = self.0.create_query_stage_exec(
+        let (jobs, job) = (Arc::clone(&self.jobs), job_id.clone());
+        let stage = self.inner.create_query_stage_exec(
             job_id,
             stage_id,
             task_id,
@@ -138,7 +152,7 @@ impl ExecutionEngine for Engine {
             work_dir,
             config,
         )?;
-        Ok(Arc::new(Stage { stage, files: Arc::new(files) }))
+        Ok(Arc::new(Stage { stage, files: Arc::new(files), jobs, job }))
     }
 }
 
@@ -147,6 +161,8 @@ impl ExecutionEngine for Engine {
 struct Stage {
     stage: Arc<dyn QueryStageExecutor>,
     files: Arc<UnchangedFiles>,
+    jobs: Arc<RunningJobs>,
+    job: JobId,
 }
 
 impl Stage {
@@ -177,7 +193,10 @@ impl QueryStageExecutor for Stage {
             self.check_files().await?;
             Ok(written)
         };
-        work.await.map_err(task_fault::written)
+        tokio::select! {
+            done = work => done.map_err(task_fault::written),
+            () = self.jobs.ended(&self.job) => Err(BallistaError::Cancelled.into_datafusion()),
+        }
     }
 
     fn collect_plan_metrics(&self) -> Vec<MetricsSet> {

@@ -27,7 +27,7 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 use tonic::transport::Channel;
 
-use super::task_fault;
+use super::task_fault::{self, JobFault};
 
 /// Threads that talk to the cluster: they wait, and decode rows.
 const THREADS: usize = 2;
@@ -119,7 +119,10 @@ impl Job {
             let mut sent = 0;
             match self.attempt(&mut scheduler, (rows_out, &mut sent), schema).await {
                 Err(Stop::Lost(error)) if sent == 0 && attempt < CLUSTER_JOB_ATTEMPTS_MAX => {
-                    tracing::warn!(cause = error.chain(), "the rows of a job are lost: it runs again");
+                    tracing::warn!(
+                        cause = error.chain(),
+                        "a statement has lost an executor of the cluster, and begins anew"
+                    );
                     attempt += 1;
                 }
                 done => return done,
@@ -158,7 +161,7 @@ impl Job {
         let ended = tokio::select! {
             biased;
             () = rows_out.closed() => Err(Stop::Unread),
-            ended = ended(scheduler, &id) => ended.map_err(Stop::Failed),
+            ended = ended(scheduler, &id) => ended,
         };
         let done = match ended {
             Ok(places) => fetch(places, (rows_out, sent), schema).await,
@@ -185,20 +188,27 @@ impl Job {
         let answer = scheduler.execute_query(request).await.map_err(|status| broken(&status))?.into_inner();
         match answer.result {
             Some(execute_query_result::Result::Success(success)) => Ok(success.job_id),
-            other => Err(task_fault::read(&format!("{other:?}"))),
+            other => Err(match task_fault::read(&format!("{other:?}")) {
+                JobFault::Failed(error) | JobFault::Lost(error) => error,
+            }),
         }
     }
 }
 
 /// Waits until a job ends, and returns where its rows are.
-async fn ended(scheduler: &mut Scheduler, id: &str) -> Result<Vec<PartitionLocation>> {
+async fn ended(scheduler: &mut Scheduler, id: &str) -> Result<Vec<PartitionLocation>, Stop> {
     let mut pause = FIRST_LOOK;
     loop {
         let asked = GetJobStatusParams { job_id: id.to_owned() };
-        let told = scheduler.get_job_status(asked).await.map_err(|status| broken(&status))?.into_inner();
+        let told = scheduler.get_job_status(asked).await.map_err(|status| Stop::Failed(broken(&status)))?.into_inner();
         match told.status.and_then(|status| status.status) {
             Some(job_status::Status::Successful(success)) => return Ok(success.partition_location),
-            Some(job_status::Status::Failed(failure)) => return Err(task_fault::read(&failure.error)),
+            Some(job_status::Status::Failed(failure)) => {
+                return Err(match task_fault::read(&failure.error) {
+                    JobFault::Failed(error) => Stop::Failed(error),
+                    JobFault::Lost(error) => Stop::Lost(error),
+                });
+            }
             None | Some(job_status::Status::Queued(_) | job_status::Status::Running(_)) => {}
         }
         sleep(pause).await;

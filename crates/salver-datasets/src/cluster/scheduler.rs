@@ -13,19 +13,20 @@ use datafusion::execution::SessionState;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::SessionConfig;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
-use salver_model::limits::{CLUSTER_EXECUTOR_LOST_S_MAX, CLUSTER_MESSAGE_BYTES_MAX, CLUSTER_TASK_FAILURES_MAX};
+use salver_model::limits::CLUSTER_MESSAGE_BYTES_MAX;
 use salver_model::{Error, Result};
 use tokio::net::TcpListener;
 
 use super::address;
 use super::codec::PlanCodec;
+use super::lost_executors;
 use super::remote::{adapted, session};
 use crate::engine::environment;
 
 /// Memory for what plans are decoded to.
 const MEMORY_BYTES: u64 = 1024 * 1024 * 1024;
-/// Seconds between two looks for executors that are gone.
-const LOOK_S: u64 = 2;
+/// Seconds after which Ballista itself counts an executor as lost: never, see `lost_executors`.
+const NEVER_S: u64 = 100 * 365 * 24 * 60 * 60;
 /// Seconds for which it is known how a job ended, and its data is kept by executors that did not hear of its end.
 const ENDED_JOBS_KEPT_S: u64 = 60;
 
@@ -61,30 +62,31 @@ pub async fn run_scheduler(
         Ok(with_functions(builder.with_default_features(), &known).build())
     });
     let producer = Arc::new(|| adapted(SessionConfig::new()));
+    // Executors ask for work, and count their free cores themselves.
     let mut config = SchedulerConfig::default()
         .with_hostname(host)
         .with_port(own.port())
-        .with_scheduler_policy(TaskSchedulingPolicy::PushStaged)
+        .with_scheduler_policy(TaskSchedulingPolicy::PullStaged)
         .with_finished_job_data_clean_up_interval_seconds(ENDED_JOBS_KEPT_S)
         .with_finished_job_state_clean_up_interval_seconds(ENDED_JOBS_KEPT_S)
-        .with_no_executors_grace_period_seconds(CLUSTER_EXECUTOR_LOST_S_MAX)
+        .with_no_executors_grace_period_seconds(NEVER_S)
         .with_grpc_server_max_decoding_message_size(message_bytes)
         .with_grpc_server_max_encoding_message_size(message_bytes)
         .with_grpc_client_max_message_size(message_bytes)
         .with_override_session_builder(builder)
         .with_override_config_producer(producer);
     config.bind_host = own.ip().to_string();
-    config.executor_timeout_seconds = CLUSTER_EXECUTOR_LOST_S_MAX;
-    config.expire_dead_executor_interval_seconds = LOOK_S;
-    config.task_max_failures = CLUSTER_TASK_FAILURES_MAX;
-    config.stage_max_failures = CLUSTER_TASK_FAILURES_MAX;
+    config.executor_timeout_seconds = NEVER_S;
+    config.executor_termination_grace_period = NEVER_S;
     config.override_physical_codec = Some(Arc::new(PlanCodec::new(functions)));
     config.validate().map_err(|error| broken("its settings don't fit", error))?;
     let cluster = BallistaCluster::new_from_config(&config).await.map_err(|error| broken("no cluster", error))?;
     let scheduler = create_scheduler::<LogicalPlanNode, PhysicalPlanNode>(cluster, Arc::new(config));
     let scheduler = scheduler.await.map_err(|error| broken("no scheduler", error))?;
+    let looking = lost_executors::look_after(scheduler.clone());
     begun(own);
     tokio::select! {
+        () = looking => Ok(()),
         served = start_grpc_service_with_listener(listener, scheduler) => {
             served.map_err(|error| broken("it stopped to listen", error))
         }

@@ -9,10 +9,8 @@ pub const CLUSTER_PLAN_BYTES_MAX: usize = CLUSTER_MESSAGE_BYTES_MAX / 2;
 /// Longest wait for a connection to the scheduler, in milliseconds; then a query is answered with 503, and an executor
 /// does not start.
 pub const CLUSTER_CONNECT_MS_MAX: u64 = 5_000;
-/// Time without a sign of life after which an executor counts as lost, in seconds: its tasks run again elsewhere. A job
-/// fails when there has been no executor at all for as long.
+/// Time without a sign of life after which an executor counts as lost, in seconds: the jobs that it worked for begin
+/// anew. So do those that find no executor at all for as long.
 pub const CLUSTER_EXECUTOR_LOST_S_MAX: u64 = 15;
-/// Most times that a task or a stage may fail for lack of an executor or a disk before its job fails.
-pub const CLUSTER_TASK_FAILURES_MAX: usize = 4;
-/// Most times that a job runs because an executor was lost that had rows of its answer; then the query fails.
+/// Most times that a statement begins because an executor was lost; then it fails with 503.
 pub const CLUSTER_JOB_ATTEMPTS_MAX: usize = 3;
