@@ -18,7 +18,7 @@ use datafusion::execution::TaskContext;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::prelude::SessionConfig;
-use salver_model::limits::{CLUSTER_CONNECT_MS_MAX, CLUSTER_MESSAGE_BYTES_MAX};
+use salver_model::limits::CLUSTER_MESSAGE_BYTES_MAX;
 use salver_model::{Code, Error, Result};
 
 use super::address;
@@ -89,7 +89,8 @@ pub async fn run_executor(
         grpc_port: port,
         scheduler_host: scheduler_host.to_owned(),
         scheduler_port,
-        scheduler_connect_timeout_seconds: u16::try_from(CLUSTER_CONNECT_MS_MAX / 1000).unwrap_or(u16::MAX),
+        // With any other number it would wait for ever (Ballista 55).
+        scheduler_connect_timeout_seconds: 0,
         vcores: options.threads,
         task_scheduling_policy: TaskSchedulingPolicy::PullStaged,
         work_dir: Some(work_dir.to_owned()),

@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn failures_of_kernels_are_found_in_those_of_operators() {
-        let inner = BallistaError::ArrowError(datafusion::arrow::error::ArrowError::DivideByZero);
+        let inner = BallistaError::ArrowError(Box::new(arrow::error::ArrowError::DivideByZero));
         let error = DataFusionError::Shared(std::sync::Arc::new(DataFusionError::External(Box::new(inner))));
         let read = failed(&written(error).to_string());
         assert_eq!((read.code, read.message.as_str()), (Code::Execution, "division by zero"));

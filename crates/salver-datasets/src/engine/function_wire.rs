@@ -293,7 +293,9 @@ mod tests {
     fn aggregates_come_back_as_themselves() {
         let wire = wire();
         let sliding = pg_semantics::over_windows(&pg_semantics::avg()).unwrap();
-        for function in wire.aggregates.values().chain(&wire.unnamed_aggregates).chain([&sliding]) {
+        // Under other names there may be what ours replaced.
+        let named = wire.aggregates.iter().filter(|(name, own)| name.as_str() == own.name()).map(|(_, own)| own);
+        for function in named.chain(&wire.unnamed_aggregates).chain([&sliding]) {
             let mut said = Vec::new();
             wire.encode_aggregate(function, &mut said).unwrap();
             if !said.is_empty() {

@@ -15,8 +15,8 @@ fn rows_are_limited() {
 
 #[test]
 fn rows_that_are_kept_back_stay_here() {
-    let rules = "[[access]]\nentries = [\"nation\"]\npermissions = [\"read\"]\nrows = \"n_regionkey = 1\"\n[[access]]\n\
-                 entries = [\"region\"]\npermissions = [\"read\"]\n";
+    let rules = "[[access]]\nentries = [\"nation\"]\npermissions = [\"read\", \"sql\"]\nrows = \"n_regionkey = 1\"\n[[access]]\n\
+                 entries = [\"region\"]\npermissions = [\"read\", \"sql\"]\n";
     let cluster = Cluster::start(rules);
     let statement = "select n_name, r_name from nation join region on r_regionkey = n_regionkey order by 1";
     let told = place(&cluster.server, statement);

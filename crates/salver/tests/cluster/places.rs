@@ -11,10 +11,10 @@ fn explain_says_where_and_why() {
     let directory = tempfile::tempdir().unwrap();
     let toml = tables::write(directory.path());
     let csv: &[(&str, &[u8])] = &[("small.csv", b"a,b\n1,x\n2,y\n")];
-    let server = Server::with(&format!("{}\n{toml}", settings("127.0.0.1:1", "500KiB")), csv);
+    let server = Server::with(&format!("{}\n{toml}", settings("127.0.0.1:1", "200KiB")), csv);
     let told = place(&server, "select l_returnflag, count(*) from lineitem group by 1");
     assert!(
-        told.starts_with("on the cluster: it reads ") && told.ends_with("`cluster.bytes_min` is 500.0 KiB"),
+        told.starts_with("on the cluster: it reads ") && told.ends_with("`cluster.bytes_min` is 200.0 KiB"),
         "{told}"
     );
     let told = place(&server, "select count(*) from nation");
