@@ -42,26 +42,3 @@ pub(crate) use remote::Cluster;
 pub use scheduler::{SchedulerOptions, run_scheduler};
 #[cfg(not(feature = "ballista"))]
 pub(crate) use without_ballista::Cluster;
-
-use datafusion::execution::SendableRecordBatchStream;
-use futures::future::BoxFuture;
-use salver_model::Result;
-
-/// The cluster to which large statements go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ClusterOptions {
-    /// HOST:PORT of its scheduler.
-    pub scheduler: String,
-    /// Bytes of files from which on a statement goes there.
-    pub bytes_min: u64,
-    /// Parts that the work of a statement is cut into: as many run at once, if there are enough cores.
-    pub partitions: usize,
-}
-
-/// Where a statement runs, and why.
-pub(crate) struct Route {
-    /// The reason, in one line.
-    pub(crate) why: String,
-    /// The work there; `None` if it runs here.
-    pub(crate) work: Option<BoxFuture<'static, Result<SendableRecordBatchStream>>>,
-}

@@ -32,6 +32,7 @@ mod pass_through;
 mod pg_functions;
 mod pg_semantics;
 mod planner_rules;
+mod query_cluster;
 mod replayable_input;
 mod row_function;
 mod row_width;
@@ -47,7 +48,7 @@ mod worker_threads;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use datafusion::execution::SessionState;
@@ -58,7 +59,6 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use crate::buckets::Buckets;
-use crate::cluster::{Cluster, ClusterOptions};
 use crate::residency::Budget;
 use crate::udf::Files;
 
@@ -75,6 +75,8 @@ pub(crate) use nullable_constants::{is_unfixed, unfixed};
 pub(crate) use pg_functions::spelled;
 pub(crate) use pg_semantics::{DISTINCT, NOT_DISTINCT};
 pub(crate) use pg_semantics::{avg, one_of_each, sum, unordered};
+pub use query_cluster::ClusterOptions;
+pub(crate) use query_cluster::{QueryCluster, Route};
 pub(crate) use session::{CATALOG, SCHEMA};
 #[cfg(feature = "ballista")]
 pub(crate) use session::{elsewhere, environment};
@@ -129,6 +131,8 @@ pub struct Engine {
     frugal: SessionState,
     narrow: SessionState,
     budget: Arc<Budget>,
+    /// Memory for running queries, in bytes.
+    query_bytes: u64,
     /// `None` if the engine does not have the process to itself.
     pressure: Option<Pressure>,
     query_ms_max: AtomicU64,
@@ -150,7 +154,7 @@ pub struct Engine {
     /// The files whose functions statements may call.
     functions: RwLock<Files>,
     /// The cluster to which large statements go.
-    cluster: Option<Arc<Cluster>>,
+    cluster: OnceLock<Arc<dyn QueryCluster>>,
 }
 
 impl Engine {
@@ -185,8 +189,6 @@ impl Engine {
             }
             state
         };
-        let cluster = options.cluster.as_ref();
-        let cluster = cluster.map(|cluster| Cluster::open(cluster, &environment, query_bytes)).transpose()?;
         time_slice::trace_operators();
         let decoding = tokio::runtime::Builder::new_current_thread()
             .max_blocking_threads(threads)
@@ -201,6 +203,7 @@ impl Engine {
             frugal: watched(session::frugal(&environment, query_bytes)?),
             narrow: watched(session::narrow(&environment, query_bytes)?),
             budget: Budget::new(memory_bytes / 2),
+            query_bytes,
             pressure,
             query_ms_max: AtomicU64::new(options.query_ms_max),
             slow_ms: AtomicU64::new(options.slow_ms),
@@ -212,7 +215,7 @@ impl Engine {
             waiting_decoders: Arc::new(Semaphore::new(WAITING_DECODER_BYTES_MAX / 1024)),
             held_files: Arc::new(Semaphore::new(HELD_FILES_MAX)),
             functions: RwLock::new(Arc::new([])),
-            cluster,
+            cluster: OnceLock::new(),
         }))
     }
 
@@ -247,9 +250,20 @@ impl Engine {
         Arc::clone(&self.functions.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Sets the cluster to which large statements go, once.
+    pub(crate) fn set_cluster(&self, cluster: Arc<dyn QueryCluster>) {
+        // Whoever starts the engine does it.
+        let _ = self.cluster.set(cluster);
+    }
+
     /// Returns the cluster to which large statements go.
-    pub(crate) fn cluster(&self) -> Option<&Arc<Cluster>> {
-        self.cluster.as_ref()
+    pub(crate) fn cluster(&self) -> Option<&Arc<dyn QueryCluster>> {
+        self.cluster.get()
+    }
+
+    /// Returns the memory for running queries, in bytes.
+    pub(crate) fn query_bytes(&self) -> u64 {
+        self.query_bytes
     }
 
     /// Returns the memory budget that resident datasets share.

@@ -38,8 +38,7 @@ use salver_model::ports::{
 use salver_model::spec::{QuerySpec, ViewSpec};
 use salver_model::{Code, Error, Name, PgValue, Result, Rows, SqlParameters, SqlQuery, Version};
 
-use crate::cluster::{Cluster, Route};
-use crate::engine::{Engine, QueryWork, STACK_BYTES};
+use crate::engine::{Engine, QueryCluster, QueryWork, Route, STACK_BYTES};
 use crate::pg_names::PgNames;
 use crate::plan::WatchedQuery;
 use crate::restricted::RestrictedTable;
@@ -262,7 +261,7 @@ impl Engine {
 
 async fn prepare(
     state: SessionState,
-    (functions, cluster): (&Files, Option<&Cluster>),
+    (functions, cluster): (&Files, Option<&dyn QueryCluster>),
     tables: Arc<dyn Tables>,
     query: &SqlQuery,
 ) -> Result<PreparedSql> {
@@ -277,7 +276,7 @@ async fn prepare(
     let planned = Box::pin(plan_statement(state, functions, admitted, query)).await?;
     let work = QueryWork::of(planned.state.config_options());
     let route = match cluster {
-        Some(cluster) => Some(Box::pin(cluster.route(&planned.plan, work)).await),
+        Some(cluster) => Some(cluster.route(&planned.plan, work).await),
         None => None,
     };
     Ok(PreparedSql::Planned(Box::new(planned), route))

@@ -1,10 +1,16 @@
 //! The command line: what can be typed. What it means stands in the file of each command.
 
+#[cfg(feature = "ballista")]
+mod cluster;
+
 use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+
+#[cfg(feature = "ballista")]
+pub(crate) use cluster::{ExecutorArguments, SchedulerArguments};
 
 /// Serve data files as a fast, safe API: REST, SQL and GraphQL, with no code to write.
 #[derive(Debug, Parser)]
@@ -38,10 +44,10 @@ pub(crate) enum Command {
     Key(KeyArguments),
     /// Run the scheduler of a cluster, to which servers send large SQL statements.
     #[cfg(feature = "ballista")]
-    Scheduler(crate::cluster::SchedulerArguments),
+    Scheduler(SchedulerArguments),
     /// Run an executor of a cluster, which does the work of its scheduler.
     #[cfg(feature = "ballista")]
-    Executor(crate::cluster::ExecutorArguments),
+    Executor(ExecutorArguments),
     /// Print the completions of a shell.
     Completions {
         /// Which shell.

@@ -41,16 +41,11 @@ pub(super) async fn look_after(server: Server) {
             tracing::warn!(executor, "an executor is lost");
         }
         told.clone_from(&lost);
-        let jobs = server.state.task_manager.get_running_job_cache();
-        for (id, job) in jobs.iter() {
-            if works_on(job, &lost).await {
+        // Jobs for which there is nobody run as well.
+        let is_empty = last_seen.elapsed() > SILENT;
+        for (id, job) in server.state.task_manager.get_running_job_cache().iter() {
+            if is_empty || works_on(job, &lost).await {
                 cancel(&server, id).await;
-            }
-        }
-        if last_seen.elapsed() > SILENT {
-            let waiting = server.state.task_manager.get_running_jobs().await.unwrap_or_default();
-            for job in waiting {
-                cancel(&server, &job.job_id).await;
             }
         }
     }

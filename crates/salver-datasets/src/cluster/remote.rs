@@ -10,6 +10,8 @@ use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use salver_model::Result;
 use salver_model::limits::CLUSTER_PLAN_BYTES_MAX;
 use salver_model::ports::Table;
@@ -19,13 +21,12 @@ use super::codec::PlanCodec;
 use super::fragment;
 use super::job::{Job, JobThreads};
 use super::reach;
-use super::{ClusterOptions, Route};
 use crate::dataset::Dataset;
-use crate::engine::{FunctionWire, QueryWork, elsewhere};
+use crate::engine::{ClusterOptions, FunctionWire, QueryCluster, QueryWork, Route, elsewhere};
 use crate::plan;
 
 /// Bytes of files below which a scan is not cut into more parts.
-const PART_BYTES_MIN: usize = 1024 * 1024;
+const LEAST_PART_BYTES: usize = 1024 * 1024;
 
 /// Adapts the configuration of a session to plans that run in a cluster.
 pub(super) fn adapted(config: SessionConfig) -> SessionConfig {
@@ -38,7 +39,7 @@ pub(super) fn adapted(config: SessionConfig) -> SessionConfig {
     // such a decision: its rows would have other partitions than what follows expects.
     options.optimizer.hash_join_single_partition_threshold = 0;
     options.optimizer.hash_join_single_partition_threshold_rows = 0;
-    options.optimizer.repartition_file_min_size = PART_BYTES_MIN;
+    options.optimizer.repartition_file_min_size = LEAST_PART_BYTES;
     options.optimizer.enable_topk_dynamic_filter_pushdown = false;
     options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
     options.optimizer.enable_join_dynamic_filter_pushdown = false;
@@ -89,22 +90,6 @@ impl Cluster {
         }))
     }
 
-    /// Returns whether queries of this table may be large enough for the cluster.
-    pub(crate) fn may_take(&self, table: &Arc<dyn Table>) -> bool {
-        let dataset = table.as_any().downcast_ref::<Dataset>();
-        let parquet = dataset.and_then(Dataset::parquet);
-        parquet.is_some_and(|table| table.is_only_here().is_none() && table.bytes() >= self.bytes_min)
-    }
-
-    /// Decides where a planned statement runs. Must be called where the stack is large.
-    pub(crate) async fn route(&self, plan: &LogicalPlan, work: QueryWork) -> Route {
-        match plan {
-            LogicalPlan::Explain(explained) => self.decide(&explained.plan, work).await,
-            LogicalPlan::Analyze(_) => here("`explain analyze` measures this server".to_owned()),
-            plan => self.decide(plan, work).await,
-        }
-    }
-
     async fn decide(&self, plan: &LogicalPlan, work: QueryWork) -> Route {
         let reach = match reach::of(plan) {
             Ok(reach) => reach,
@@ -144,6 +129,22 @@ impl Cluster {
         let refused = |error| DataFusionError::External(Box::new(error));
         let physical = plan::operators(&session, plan).await.map_err(refused)?;
         fragment::encode(physical, &session, &self.codec)
+    }
+}
+
+impl QueryCluster for Cluster {
+    fn may_take(&self, table: &Arc<dyn Table>) -> bool {
+        let dataset = table.as_any().downcast_ref::<Dataset>();
+        let parquet = dataset.and_then(Dataset::parquet);
+        parquet.is_some_and(|table| table.is_only_here().is_none() && table.bytes() >= self.bytes_min)
+    }
+
+    fn route<'a>(&'a self, plan: &'a LogicalPlan, work: QueryWork) -> BoxFuture<'a, Route> {
+        match plan {
+            LogicalPlan::Explain(explained) => self.decide(&explained.plan, work).boxed(),
+            LogicalPlan::Analyze(_) => async { here("`explain analyze` measures this server".to_owned()) }.boxed(),
+            plan => self.decide(plan, work).boxed(),
+        }
     }
 }
 

@@ -38,8 +38,8 @@ pub(super) enum JobFault {
 pub(super) fn written(error: DataFusionError) -> DataFusionError {
     let cause = error.to_string();
     let text = judged(&error).map(|known| {
-        tracing::warn!(code = known.code.slug(), message = known.message, cause, "a task failed");
-        let written = Written { code: known.code.slug().to_owned(), message: known.message, hint: known.hint };
+        tracing::warn!(code = ?known.code, message = known.message, cause, "a task failed");
+        let written = Written { code: format!("{:?}", known.code), message: known.message, hint: known.hint };
         serde_json::to_vec(&written).map(|text| URL_SAFE_NO_PAD.encode(text)).unwrap_or_default()
     });
     let text = text.unwrap_or_else(|| {
@@ -84,7 +84,7 @@ pub(super) fn read(told: &str) -> JobFault {
     let written = text.and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let written: Option<Written> = written.and_then(|text| serde_json::from_slice(&text).ok());
     let known = |written: Written| {
-        let (code, ..) = Code::TABLE.iter().find(|(_, slug, _)| *slug == written.code)?;
+        let (code, ..) = Code::TABLE.iter().find(|(code, ..)| format!("{code:?}") == written.code)?;
         Some(Error::new(*code, written.message).with_hint_if(written.hint))
     };
     JobFault::Failed(written.and_then(known).unwrap_or_else(|| {

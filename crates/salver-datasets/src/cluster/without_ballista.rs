@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::LogicalPlan;
+use futures::future::BoxFuture;
 use salver_model::ports::Table;
 use salver_model::{Code, Error, Result};
 
-use super::{ClusterOptions, Route};
-use crate::engine::QueryWork;
+use crate::engine::{ClusterOptions, QueryCluster, QueryWork, Route};
 
 /// A cluster that can't be.
 #[derive(Debug)]
@@ -20,12 +20,14 @@ impl Cluster {
         Err(Error::new(Code::Config, "`cluster.engine`: this program was built without `ballista`")
             .with_hint("build it with `cargo build --release --features salver/ballista`, or leave [cluster] out"))
     }
+}
 
-    pub(crate) fn may_take(&self, _: &Arc<dyn Table>) -> bool {
+impl QueryCluster for Cluster {
+    fn may_take(&self, _: &Arc<dyn Table>) -> bool {
         match *self {}
     }
 
-    pub(crate) async fn route(&self, _: &LogicalPlan, _: QueryWork) -> Route {
+    fn route<'a>(&'a self, _: &'a LogicalPlan, _: QueryWork) -> BoxFuture<'a, Route> {
         match *self {}
     }
 }

@@ -76,7 +76,7 @@ impl Drop for Process {
 
 /// A cluster with a server that sends statements to it, and one that does not.
 pub(crate) struct Cluster {
-    pub(crate) scheduler: Process,
+    _scheduler: Process,
     pub(crate) executors: Vec<Process>,
     pub(crate) server: Server,
     pub(crate) alone: Server,
@@ -92,7 +92,7 @@ impl Cluster {
         let executors = (0..2).map(|_| Process::executor(&scheduler)).collect();
         let server = Server::with(&format!("{}\n{toml}", settings(scheduler.address(), "0")), &[]);
         let alone = Server::with(&toml, &[]);
-        Self { scheduler, executors, server, alone, _tables: tables }
+        Self { _scheduler: scheduler, executors, server, alone, _tables: tables }
     }
 }
 
