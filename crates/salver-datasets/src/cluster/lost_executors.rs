@@ -66,7 +66,7 @@ async fn works_on(job: &JobInfoCache, lost: &HashSet<String>) -> bool {
 }
 
 async fn cancel(server: &Server, id: &JobId) {
-    tracing::warn!(job = %id, "a job has lost an executor, and is cancelled");
+    tracing::warn!(job = %id, "a job has lost an executor, or finds none, and is cancelled");
     if let Err(error) = server.cancel_job(id.clone()).await {
         tracing::error!(job = %id, cause = %error, "a job can't be cancelled");
     }

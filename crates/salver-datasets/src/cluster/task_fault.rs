@@ -74,7 +74,8 @@ fn judged_wrapped(wrapped: &BallistaError) -> Option<Error> {
 pub(super) fn read(told: &str) -> JobFault {
     let text = told.split_once(BEGIN).and_then(|(_, rest)| rest.split_once(END)).map(|(text, _)| text);
     if text == Some(LOST) || told == CANCELLED {
-        let error = Error::new(Code::EntryUnavailable, "the cluster lost executors that worked on the query");
+        let error =
+            Error::new(Code::EntryUnavailable, "the cluster has no executors, or lost those that worked on the query");
         return JobFault::Lost(
             error
                 .with_hint("try again; the logs of the server and of the scheduler have the cause")
