@@ -2,6 +2,7 @@
 
 mod access;
 pub(crate) mod auth;
+mod cluster;
 mod columns;
 pub(crate) mod database;
 mod dataset;
@@ -42,6 +43,8 @@ pub struct Checked {
     pub server: Server,
     /// `[wire]`
     pub wire: Wire,
+    /// `[cluster]`; `None` without an engine.
+    pub cluster: Option<Cluster>,
     /// `[auth]`, if an authentication method is configured.
     pub auth: Option<AuthSpec>,
     /// Every `[[role]]` and `[[access]]`; `None` without rules.
@@ -77,6 +80,17 @@ pub struct Wire {
     pub postgres: Option<String>,
     /// Address for clients of Arrow Flight SQL: host and port.
     pub flight: Option<String>,
+}
+
+/// The cluster that large statements go to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    /// Host and port of its scheduler.
+    pub scheduler: String,
+    /// Bytes of files from which on a statement goes there.
+    pub bytes_min: u64,
+    /// Parts that the work of a statement is cut into.
+    pub partitions: usize,
 }
 
 /// Settings of the server itself.
@@ -429,6 +443,7 @@ pub(crate) fn check(raw: &Raw, sources: &Sources, findings: &mut Findings) -> Ch
     let caller_limits = limit::check(&raw.caller_limits, &roles, findings);
     Checked {
         wire: wire::check(&raw.wire, &server, findings),
+        cluster: cluster::check(&raw.cluster, findings),
         server,
         access,
         caller_limits,

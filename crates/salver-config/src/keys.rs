@@ -12,6 +12,8 @@ pub enum Section {
     Server,
     /// `[wire]`
     Wire,
+    /// `[cluster]`
+    Cluster,
     /// `[auth]`
     Auth,
     /// `[[role]]`
@@ -52,9 +54,10 @@ pub enum Section {
 
 impl Section {
     /// Every section, in the order of the reference.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Server,
         Self::Wire,
+        Self::Cluster,
         Self::Auth,
         Self::Role,
         Self::Access,
@@ -81,6 +84,7 @@ impl Section {
         match self {
             Self::Server => "[server]",
             Self::Wire => "[wire]",
+            Self::Cluster => "[cluster]",
             Self::Auth => "[auth]",
             Self::Role => "[[role]]",
             Self::Access => "[[access]]",
@@ -108,6 +112,7 @@ impl Section {
         match self {
             Self::Server => Some("server"),
             Self::Wire => Some("wire"),
+            Self::Cluster => Some("cluster"),
             Self::Auth => Some("auth"),
             Self::Role => Some("role"),
             Self::Access => Some("access"),
@@ -131,6 +136,10 @@ impl Section {
         match self {
             Self::Server => "The server itself.",
             Self::Wire => "Protocols beside HTTP. What `[auth]`, `[[access]]` and the limits say holds for them, too.",
+            Self::Cluster => {
+                "Other machines that answer large SQL statements, in a program that was built with the feature \
+                 `ballista`. Without `engine` there are none."
+            }
             Self::Auth => {
                 "How callers prove who they are; without a way here everybody is let in. Health, readiness and version \
                  are told to anybody. Passwords, keys and tokens travel as they are: put TLS before the server."
@@ -165,7 +174,7 @@ impl Section {
     /// Returns whether it occurs at most once.
     #[must_use]
     pub fn is_single(self) -> bool {
-        matches!(self, Self::Server | Self::Wire | Self::Auth | Self::Limits | Self::Compat)
+        matches!(self, Self::Server | Self::Wire | Self::Cluster | Self::Auth | Self::Limits | Self::Compat)
     }
 
     /// Returns its key at the top of the file if its tables declare entries by name, which variables name, too.

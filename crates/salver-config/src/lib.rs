@@ -31,4 +31,4 @@ pub use raw::arguments::{ArgumentTarget, target};
 pub use render::{differing, example, reference, show};
 pub use setting_place::SettingPlace;
 pub use setting_sources::{Override, Sources};
-pub use value::duration_ms;
+pub use value::{bytes, duration_ms};

@@ -152,6 +152,7 @@ impl Table {
 pub(crate) struct Raw {
     pub(crate) server: Table,
     pub(crate) wire: Table,
+    pub(crate) cluster: Table,
     pub(crate) auth: Table,
     pub(crate) roles: Vec<Table>,
     pub(crate) access: Vec<Table>,
@@ -173,6 +174,7 @@ impl Raw {
         Self {
             server: table(Section::Server),
             wire: table(Section::Wire),
+            cluster: table(Section::Cluster),
             auth: table(Section::Auth),
             roles: Vec::new(),
             access: Vec::new(),
@@ -194,6 +196,7 @@ impl Raw {
         match section {
             Section::Server => Some(&mut self.server),
             Section::Wire => Some(&mut self.wire),
+            Section::Cluster => Some(&mut self.cluster),
             Section::Auth => Some(&mut self.auth),
             Section::Limits => Some(&mut self.limits),
             Section::Compat => Some(&mut self.compat),
@@ -217,7 +220,7 @@ impl Raw {
 
     /// Takes out paths and addresses that were written and are empty, each of which is a mistake.
     pub(crate) fn refuse_empty_locations(&mut self, findings: &mut Findings) {
-        for table in [&mut self.server, &mut self.wire, &mut self.auth] {
+        for table in [&mut self.server, &mut self.wire, &mut self.cluster, &mut self.auth] {
             table.refuse_empty_locations(findings);
         }
         let Self { datasets, databases, streams, functions, .. } = self;
@@ -228,7 +231,8 @@ impl Raw {
 
     /// Fills in the defaults of everything that was not written.
     pub(crate) fn fill(&mut self) {
-        for table in [&mut self.server, &mut self.wire, &mut self.auth, &mut self.limits, &mut self.compat] {
+        let Self { server, wire, cluster, auth, limits, compat, .. } = self;
+        for table in [server, wire, cluster, auth, limits, compat] {
             table.fill();
         }
         let Self { roles, access, caller_limits, datasets, stores, databases, streams, .. } = self;

@@ -141,7 +141,8 @@ fn number_and_unit(text: &str) -> Option<(f64, &str)> {
     Some((number.parse().ok()?, unit.trim()))
 }
 
-fn bytes(text: &str) -> Option<u64> {
+/// Reads a size: a number of bytes, or one with a unit like `64MiB`.
+pub fn bytes(text: &str) -> Option<u64> {
     let (number, unit) = number_and_unit(text.trim())?;
     let factor: u64 = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => 1,

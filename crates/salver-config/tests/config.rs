@@ -7,6 +7,7 @@
 mod config {
     mod access;
     mod auth;
+    mod cluster;
     mod databases;
     mod documented;
     mod entries_of_environment;

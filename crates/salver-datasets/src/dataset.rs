@@ -93,6 +93,15 @@ impl Dataset {
         }
     }
 
+    /// Returns its files, if they are Parquet.
+    #[cfg(feature = "ballista")]
+    pub(crate) fn parquet(&self) -> Option<&ParquetTable> {
+        match &self.rows {
+            RowStorage::Resident(_) => None,
+            RowStorage::Parquet { table, .. } => Some(table),
+        }
+    }
+
     /// Returns the dataset as a table of the engine.
     pub(crate) fn provider(&self) -> Arc<dyn TableProvider> {
         match &self.rows {

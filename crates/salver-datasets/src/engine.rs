@@ -10,6 +10,8 @@ mod derived_aggregates;
 mod duplicate_names;
 mod execution;
 mod function_bounds;
+#[cfg(feature = "ballista")]
+mod function_wire;
 mod histogram;
 mod join_keys;
 mod join_order;
@@ -30,6 +32,7 @@ pub(crate) mod pass_through;
 mod pg_functions;
 mod pg_semantics;
 mod planner_rules;
+mod query_cluster;
 mod replayable_input;
 mod row_function;
 mod row_width;
@@ -45,7 +48,7 @@ mod worker_threads;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use datafusion::execution::SessionState;
@@ -62,13 +65,21 @@ use crate::udf::Files;
 pub(crate) use checkpoint::place as place_checkpoints;
 use execution::BEGINNING_PER_THREAD;
 pub(crate) use execution::{Cancel, PlanOutput, Started};
+#[cfg(feature = "ballista")]
+pub(crate) use function_wire::FunctionWire;
 pub(crate) use literal_text::{Element, date, elements, time, timestamp, uuid, written_out};
 use memory_pressure::Pressure;
 pub use memory_pressure::own_bytes;
+#[cfg(feature = "ballista")]
+pub(crate) use nullable_constants::{is_unfixed, unfixed};
 pub(crate) use pg_functions::spelled;
 pub(crate) use pg_semantics::{DISTINCT, NOT_DISTINCT};
 pub(crate) use pg_semantics::{avg, one_of_each, sum, unordered};
+pub use query_cluster::ClusterOptions;
+pub(crate) use query_cluster::{QueryCluster, Route};
 pub(crate) use session::{CATALOG, SCHEMA};
+#[cfg(feature = "ballista")]
+pub(crate) use session::{elsewhere, environment};
 pub(crate) use statement_planner::TableRules;
 pub(crate) use work::QueryWork;
 use worker_threads::Lanes;
@@ -107,6 +118,8 @@ pub struct EngineOptions {
     /// Whether the engine has the process to itself. If so, queries are cancelled when the process uses more memory
     /// than `memory_bytes_max` explains.
     pub owns_process: bool,
+    /// The cluster to which large statements go; `None` runs all of them here.
+    pub cluster: Option<ClusterOptions>,
 }
 
 /// Executes plans. There is one per server, shared by every dataset; it is also the catalog's SQL engine.
@@ -118,6 +131,8 @@ pub struct Engine {
     frugal: SessionState,
     narrow: SessionState,
     budget: Arc<Budget>,
+    /// Memory for running queries, in bytes.
+    query_bytes: u64,
     /// `None` if the engine does not have the process to itself.
     pressure: Option<Pressure>,
     query_ms_max: AtomicU64,
@@ -138,6 +153,8 @@ pub struct Engine {
     held_files: Arc<Semaphore>,
     /// The files whose functions statements may call.
     functions: RwLock<Files>,
+    /// The cluster to which large statements go.
+    cluster: OnceLock<Arc<dyn QueryCluster>>,
 }
 
 impl Engine {
@@ -186,6 +203,7 @@ impl Engine {
             frugal: watched(session::frugal(&environment, query_bytes)?),
             narrow: watched(session::narrow(&environment, query_bytes)?),
             budget: Budget::new(memory_bytes / 2),
+            query_bytes,
             pressure,
             query_ms_max: AtomicU64::new(options.query_ms_max),
             slow_ms: AtomicU64::new(options.slow_ms),
@@ -197,6 +215,7 @@ impl Engine {
             waiting_decoders: Arc::new(Semaphore::new(WAITING_DECODER_BYTES_MAX / 1024)),
             held_files: Arc::new(Semaphore::new(HELD_FILES_MAX)),
             functions: RwLock::new(Arc::new([])),
+            cluster: OnceLock::new(),
         }))
     }
 
@@ -229,6 +248,22 @@ impl Engine {
     /// Returns the files whose functions statements may call.
     pub(crate) fn functions(&self) -> Files {
         Arc::clone(&self.functions.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Sets the cluster to which large statements go, once.
+    pub(crate) fn set_cluster(&self, cluster: Arc<dyn QueryCluster>) {
+        // Whoever starts the engine does it.
+        let _ = self.cluster.set(cluster);
+    }
+
+    /// Returns the cluster to which large statements go.
+    pub(crate) fn cluster(&self) -> Option<&Arc<dyn QueryCluster>> {
+        self.cluster.get()
+    }
+
+    /// Returns the memory for running queries, in bytes.
+    pub(crate) fn query_bytes(&self) -> u64 {
+        self.query_bytes
     }
 
     /// Returns the memory budget that resident datasets share.

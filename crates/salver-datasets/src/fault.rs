@@ -35,15 +35,18 @@ fn told(error: DataFusionError, convert: fn(DataFusionError) -> Error) -> Error 
 }
 
 fn executed(error: DataFusionError) -> Error {
-    if let Some(ours) = beneath(&error) {
-        let shared = ours.shared();
-        return shared.with_source(error);
+    executed_by(&error).with_source(error)
+}
+
+/// Returns what a failure of a plan's execution is, without its cause.
+fn executed_by(error: &DataFusionError) -> Error {
+    if let Some(ours) = beneath(error) {
+        return ours.shared();
     }
-    if is_disk_full(&error) {
+    if is_disk_full(error) {
         tracing::warn!(cause = %error, "a query was ended because the disk is full that queries spill to");
         return Error::new(Code::OutOfMemory, "the query spills more to disk than there is space")
-            .with_hint("ask for less: add a filter or a `limit`; or free space on the disk of `data_dir`")
-            .with_source(error);
+            .with_hint("ask for less: add a filter or a `limit`; or free space on the disk of `data_dir`");
     }
     let (code, message, hint) = match error.find_root() {
         // This is also reported as a failure to write a file.
@@ -59,11 +62,7 @@ fn executed(error: DataFusionError) -> Error {
         ),
         DataFusionError::ArrowError(error, _) => match &**error {
             ArrowError::IoError(..) | ArrowError::ParquetError(_) => unreadable(),
-            other => {
-                let message = arrow_message(other);
-                let hint = date_hint(&message).unwrap_or(CHECK_VALUES);
-                (Code::Execution, message, hint)
-            }
+            other => return computed(other),
         },
         DataFusionError::ParquetError(_) | DataFusionError::ObjectStore(_) | DataFusionError::IoError(_) => {
             unreadable()
@@ -80,12 +79,38 @@ fn executed(error: DataFusionError) -> Error {
         }
         DataFusionError::ExecutionJoin(_) => {
             return Error::internal("the query hit a fault of the engine")
-                .with_hint("write the query another way; the log has the cause")
-                .with_source(error);
+                .with_hint("write the query another way; the log has the cause");
         }
         _ => (Code::Execution, "the query failed while it ran".to_owned(), "write the query another way"),
     };
-    Error::new(code, message).with_hint(hint).with_source(error)
+    Error::new(code, message).with_hint(hint)
+}
+
+/// Returns what the failure of a kernel is.
+fn computed(error: &ArrowError) -> Error {
+    let message = arrow_message(error);
+    let hint = date_hint(&message).unwrap_or(CHECK_VALUES);
+    Error::new(Code::Execution, message).with_hint(hint)
+}
+
+/// Returns what a failure on an executor is, which others may share, and what is wrong with the statement if that is
+/// known.
+#[cfg(feature = "ballista")]
+pub(crate) fn elsewhere(error: &DataFusionError) -> Error {
+    let mut made = executed_by(error);
+    made.sql_fault = made.sql_fault.or_else(|| sql_faults::of(error));
+    made
+}
+
+/// The same of a kernel.
+#[cfg(feature = "ballista")]
+pub(crate) fn elsewhere_in_kernel(error: &ArrowError) -> Error {
+    match error {
+        ArrowError::ExternalError(inner) => {
+            inner.downcast_ref::<DataFusionError>().map_or_else(|| computed(error), elsewhere)
+        }
+        error => computed(error),
+    }
 }
 
 fn planned(error: DataFusionError) -> Error {

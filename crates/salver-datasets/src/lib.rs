@@ -10,6 +10,7 @@ mod append_only;
 mod buckets;
 mod cell_area;
 mod chunk_size;
+mod cluster;
 mod dataset;
 mod decompress;
 mod delta;
@@ -49,9 +50,11 @@ mod udf;
 
 pub use append_only::growing;
 pub use chunk_size::CHUNK_ROWS;
+#[cfg(feature = "ballista")]
+pub use cluster::{ExecutorOptions, SchedulerOptions, run_executor, run_scheduler};
 pub use dataset::Dataset;
 pub use discover::{Stamp, discover, discover_beside, further_sheets, look};
-pub use engine::{Engine, EngineOptions, own_bytes};
+pub use engine::{ClusterOptions, Engine, EngineOptions, own_bytes};
 pub use loader::DatasetLoader;
 pub use residency::{Budget, Content, Loaded, ParquetFile, Remote, Reservation, SourceFile, WideColumn, load, probe};
 pub use restricted::{mask_misfit, rows_misfit};

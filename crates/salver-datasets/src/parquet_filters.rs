@@ -76,6 +76,13 @@ impl SureSource {
         self.conditions.iter().any(is_dynamic)
     }
 
+    /// Returns the other source, with the conditions as they were asked for.
+    #[cfg(feature = "ballista")]
+    pub(crate) fn plain(&self, config: &ConfigOptions) -> Result<Arc<dyn FileSource>> {
+        let updated = self.bare.try_pushdown_filters(self.conditions.clone(), config)?.updated_node;
+        Ok(updated.unwrap_or_else(|| Arc::clone(&self.bare)))
+    }
+
     fn again(&self, inner: Arc<dyn FileSource>, bare: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
         Arc::new(self.with(inner, bare, self.conditions.clone()))
     }

@@ -50,6 +50,9 @@ pub(crate) struct ParquetTable {
     value_bytes: Vec<u64>,
     /// Whether only parts of some file are on disk.
     is_remote: bool,
+    /// Whether the files are copies that belong to this process.
+    #[cfg(feature = "ballista")]
+    are_copies: bool,
     plain: TableSchema,
     placed: TableSchema,
     /// The order of the columns, unless the partition columns are the last ones.
@@ -107,15 +110,39 @@ impl ParquetTable {
         let made = files.iter().enumerate().map(|(number, file)| partitioned(number, file));
         Ok(Self {
             files: made.collect::<Result<_>>()?,
-            held,
             rows: files.iter().map(|file| file.rows).sum(),
             bytes: files.iter().map(|file| file.bytes).sum(),
             value_bytes: schema.fields().iter().map(|field| value_bytes(files, field.name())).collect(),
             is_remote: files.iter().any(|file| file.remote.0.is_some()),
+            #[cfg(feature = "ballista")]
+            are_copies: held.are_copies(),
             plain,
             placed,
             order,
+            held,
         })
+    }
+
+    /// Returns the size of all files, in bytes.
+    #[cfg(feature = "ballista")]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.object_meta.size).sum()
+    }
+
+    /// Returns the number of files.
+    #[cfg(feature = "ballista")]
+    pub(crate) fn count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Returns why another process can't read the files under their names; `None` if it can.
+    #[cfg(feature = "ballista")]
+    pub(crate) fn is_only_here(&self) -> Option<&'static str> {
+        match (self.is_remote, self.are_copies) {
+            (true, _) => Some("is read from objects, of which parts are on this server's disk"),
+            (_, true) => Some("is read from a copy that this server made"),
+            _ => None,
+        }
     }
 
     /// Returns the directories of the files without the leading slash, as they appear in the engine's plans.

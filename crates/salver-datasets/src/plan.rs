@@ -19,7 +19,7 @@ use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::functions::core::expr_fn::get_field;
 use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
-use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::{StreamExt, TryStreamExt};
 use salver_model::entry::Description;
 use salver_model::limits::READY_ROWS_MAX;
@@ -144,15 +144,20 @@ async fn start(
     watched: Option<WatchedQuery>,
 ) -> Result<SendableRecordBatchStream> {
     let watched = watched.map(|watched| (watched, Instant::now()));
-    let plan = state.optimize(&plan).map_err(fault::planning)?;
-    casts::check(&plan)?;
-    let physical = state.query_planner().create_physical_plan(&plan, &state).await.map_err(fault::planning)?;
+    let physical = operators(&state, &plan).await?;
     let physical = place_checkpoints(physical, &QueryWork::of(state.config_options())).map_err(fault::planning)?;
     let stream = execute_stream(Arc::clone(&physical), state.task_ctx()).map_err(fault::execution)?;
     Ok(match watched {
         Some((watched, begun)) => watched.watch(begun, stream, physical),
         None => page::holding(stream, physical),
     })
+}
+
+/// Returns the operators of a plan; must be called on the engine's threads.
+pub(crate) async fn operators(state: &SessionState, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
+    let plan = state.optimize(plan).map_err(fault::planning)?;
+    casts::check(&plan)?;
+    state.query_planner().create_physical_plan(&plan, state).await.map_err(fault::planning)
 }
 
 fn plain(

@@ -15,6 +15,7 @@ mod parse;
 mod pg_rewrites;
 mod question_marks;
 mod redact;
+mod route_row;
 mod shown_integers;
 mod type_names;
 mod view;
@@ -37,7 +38,7 @@ use salver_model::ports::{
 use salver_model::spec::{QuerySpec, ViewSpec};
 use salver_model::{Code, Error, Name, PgValue, Result, Rows, SqlParameters, SqlQuery, Version};
 
-use crate::engine::{Engine, QueryWork, STACK_BYTES};
+use crate::engine::{Engine, QueryCluster, QueryWork, Route, STACK_BYTES};
 use crate::pg_names::PgNames;
 use crate::plan::WatchedQuery;
 use crate::restricted::RestrictedTable;
@@ -57,7 +58,8 @@ const NOW_WORDS: usize = 256;
 /// A prepared statement.
 enum PreparedSql {
     Lowered(Box<Lowered>),
-    Planned(Box<Planned>),
+    /// With the place where it runs, if there is a cluster.
+    Planned(Box<Planned>, Option<Route>),
 }
 
 struct Planned {
@@ -226,14 +228,20 @@ impl Engine {
     async fn answer(&self, tables: Arc<dyn Tables>, query: &SqlQuery) -> Result<Rows> {
         let watched = WatchedQuery::of_sql(self, &query.text);
         let (mut session, functions, query) = (self.session().clone(), self.functions(), query.clone());
-        let work = QueryWork::begin(&mut session);
-        match self.run_task(work, async move { prepare(session, &functions, tables, &query).await }).await? {
+        let (work, cluster) = (QueryWork::begin(&mut session), self.cluster().map(Arc::clone));
+        let prepared = async move { prepare(session, (&functions, cluster.as_deref()), tables, &query).await };
+        match self.run_task(work, prepared).await? {
             PreparedSql::Lowered(lowered) => lowered.read().await,
-            PreparedSql::Planned(planned) => {
+            PreparedSql::Planned(planned, route) => {
                 let Planned { state, plan, read, repeatable, paths, calls, names, .. } = *planned;
-                let answer = plan::answer(self, state, plan, watched).await?;
+                let explains = paths.is_some();
+                let (why, elsewhere) = route.map(|route| (route.why, route.work)).unzip();
+                let answer = match elsewhere.flatten().filter(|_| !explains) {
+                    Some(elsewhere) => self.execute(QueryWork::of(state.config_options()), elsewhere).await?,
+                    None => plan::answer(self, state, plan, watched).await?,
+                };
                 let batches = match paths {
-                    Some(paths) => paths.redact(answer.batches).await?,
+                    Some(paths) => route_row::added(paths.redact(answer.batches).await?, &answer.schema, why)?,
                     None => answer.batches,
                 };
                 let batches = calls.hold(batches);
@@ -253,18 +261,25 @@ impl Engine {
 
 async fn prepare(
     state: SessionState,
-    functions: &Files,
+    (functions, cluster): (&Files, Option<&dyn QueryCluster>),
     tables: Arc<dyn Tables>,
     query: &SqlQuery,
 ) -> Result<PreparedSql> {
     let admitted = admit(parse::parse(query)?, query, tables)?;
+    let is_small = |lowered: &Lowered| !cluster.is_some_and(|cluster| cluster.may_take(lowered.table()));
     if admitted.system.is_none()
         && let Some(lowered) = lower::lower(&admitted.statement, &*admitted.tables).filter(Lowered::is_sound)
+        && is_small(&lowered)
     {
         return Ok(PreparedSql::Lowered(Box::new(lowered.named_for(query))));
     }
     let planned = Box::pin(plan_statement(state, functions, admitted, query)).await?;
-    Ok(PreparedSql::Planned(Box::new(planned)))
+    let work = QueryWork::of(planned.state.config_options());
+    let route = match cluster {
+        Some(cluster) => Some(cluster.route(&planned.plan, work).await),
+        None => None,
+    };
+    Ok(PreparedSql::Planned(Box::new(planned), route))
 }
 
 /// A statement that may be planned, and what it may name.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use salver_model::Result;
 
+use crate::cluster::Cluster;
 use crate::engine::{Engine, EngineOptions, TableRules};
 use crate::first_piece::FirstPiece;
 use crate::late_columns::{self, LateColumns};
@@ -12,13 +13,18 @@ impl Engine {
     /// Starts an engine: its threads, its memory pool and its spill directory.
     ///
     /// # Errors
-    /// When the directory can't be created or threads can't be started.
+    /// When the directory can't be created or threads can't be started, and for a cluster that can't be.
     pub fn new(options: &EngineOptions) -> Result<Arc<Self>> {
         let rules = TableRules {
             logical: Arc::new(LateColumns),
             operator: late_columns::operator,
             physical: Arc::new(FirstPiece),
         };
-        Self::with_rules(options, &rules)
+        let engine = Self::with_rules(options, &rules)?;
+        if let Some(cluster) = &options.cluster {
+            let environment = engine.session().runtime_env();
+            engine.set_cluster(Cluster::open(cluster, environment, engine.query_bytes())?);
+        }
+        Ok(engine)
     }
 }

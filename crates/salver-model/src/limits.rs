@@ -3,6 +3,7 @@
 //! of a buffer, stands beside the code that has it.
 
 mod answers;
+mod cluster;
 mod commands;
 mod exports;
 mod files;
@@ -19,6 +20,7 @@ mod trace;
 mod wire;
 
 pub use answers::*;
+pub use cluster::*;
 pub use commands::*;
 pub use exports::*;
 pub use files::*;

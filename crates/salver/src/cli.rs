@@ -1,10 +1,16 @@
 //! The command line: what can be typed. What it means stands in the file of each command.
 
+#[cfg(feature = "ballista")]
+mod cluster;
+
 use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+
+#[cfg(feature = "ballista")]
+pub(crate) use cluster::{ExecutorArguments, SchedulerArguments};
 
 /// Serve data files as a fast, safe API: REST, SQL and GraphQL, with no code to write.
 #[derive(Debug, Parser)]
@@ -36,6 +42,12 @@ pub(crate) enum Command {
     Access(AccessArguments),
     /// Make keys of callers.
     Key(KeyArguments),
+    /// Run the scheduler of a cluster, to which servers send large SQL statements.
+    #[cfg(feature = "ballista")]
+    Scheduler(SchedulerArguments),
+    /// Run an executor of a cluster, which does the work of its scheduler.
+    #[cfg(feature = "ballista")]
+    Executor(ExecutorArguments),
     /// Print the completions of a shell.
     Completions {
         /// Which shell.

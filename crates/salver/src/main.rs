@@ -5,6 +5,8 @@ mod allocator;
 mod check;
 mod cli;
 mod client;
+#[cfg(feature = "ballista")]
+mod cluster;
 mod config;
 mod data_dir;
 mod data_dir_lock;
@@ -88,6 +90,10 @@ fn main() -> ExitCode {
         Command::Access(AccessArguments { what: AccessCommand::Explain(arguments) }) => access::explain(&arguments),
         Command::Key(KeyArguments { what: KeyCommand::New(arguments) }) => key::run(&arguments),
         Command::Key(KeyArguments { what: KeyCommand::Password(arguments) }) => key::password(&arguments),
+        #[cfg(feature = "ballista")]
+        Command::Scheduler(arguments) => cluster::scheduler(&arguments),
+        #[cfg(feature = "ballista")]
+        Command::Executor(arguments) => cluster::executor(&arguments),
         Command::Completions { shell } => output::out(&cli::completions(shell)),
         Command::Man { directory } => manual_pages::run(directory.as_deref()),
         #[cfg(feature = "functions")]

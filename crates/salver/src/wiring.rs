@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use salver_config::{Checked, StoreSpec};
-use salver_datasets::{DatasetLoader, Engine, EngineOptions};
+use salver_datasets::{ClusterOptions, DatasetLoader, Engine, EngineOptions};
 use salver_formats::Format;
 use salver_http::{Auth, AuthSources, Callbacks, CurrentAuth, HttpOptions, OriginOptions};
 use salver_model::observation::Observer;
@@ -70,6 +70,11 @@ pub(crate) fn engine(checked: &Checked, data_dir: &Path) -> Result<Arc<Engine>> 
         query_ms_max: checked.limits.query_ms_max,
         slow_ms: checked.server.slow_ms,
         owns_process: true,
+        cluster: checked.cluster.as_ref().map(|cluster| ClusterOptions {
+            scheduler: cluster.scheduler.clone(),
+            bytes_min: cluster.bytes_min,
+            partitions: cluster.partitions,
+        }),
     })
 }
 

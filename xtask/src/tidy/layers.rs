@@ -22,13 +22,14 @@ const LAYERS: [(&str, u8); 14] = [
 ];
 
 /// Dependencies (by the beginning of their name) that only the named crates may have.
-const ONLY: [(&str, &[&str]); 14] = [
+const ONLY: [(&str, &[&str]); 15] = [
     ("datafusion", &["salver-datasets"]),
     ("object_store", &["salver-datasets"]),
     ("ureq", &["salver-datasets", "salver"]),
     ("hyper", &["salver-http", "salver-wire"]),
     ("arrow-flight", &["salver-wire"]),
-    ("tonic", &["salver-wire"]),
+    ("ballista", &["salver-datasets"]),
+    ("tonic", &["salver-datasets", "salver-wire"]),
     ("rusqlite", &["salver-records"]),
     ("tokio-postgres", &["salver-records"]),
     ("mysql", &["salver-records"]),

@@ -1,6 +1,7 @@
 //! The rows of the table of settings.
 
 mod access;
+mod cluster;
 mod database;
 mod function;
 mod limit;
@@ -54,6 +55,7 @@ pub const SETTINGS: &[Setting] = &joined::<
     {
         server::ROWS.len()
             + wire::ROWS.len()
+            + cluster::ROWS.len()
             + access::ROWS.len()
             + limit::ROWS.len()
             + ROWS.len()
@@ -66,6 +68,7 @@ pub const SETTINGS: &[Setting] = &joined::<
 >([
     server::ROWS,
     wire::ROWS,
+    cluster::ROWS,
     access::ROWS,
     limit::ROWS,
     ROWS,
@@ -77,7 +80,7 @@ pub const SETTINGS: &[Setting] = &joined::<
 ]);
 
 /// Concatenates the rows of these tables.
-const fn joined<const N: usize>(tables: [&[Setting]; 10]) -> [Setting; N] {
+const fn joined<const N: usize>(tables: [&[Setting]; 11]) -> [Setting; N] {
     let (mut all, mut at, mut table) = ([ROWS[0]; N], 0, 0);
     while table < tables.len() {
         let mut row = 0;

@@ -31,6 +31,9 @@ pub fn show(checked: &Checked) -> String {
     let mut section = |own, value: &dyn Fn(&str) -> Option<String>| section(own, hidden, &mut out, value);
     section(Section::Server, &|key| server(checked, key));
     section(Section::Wire, &|key| wire(checked, key).map(quoted));
+    if checked.cluster.is_some() {
+        section(Section::Cluster, &|key| cluster(checked, key));
+    }
     if let Some(spec) = &checked.auth {
         section(Section::Auth, &|key| auth::value(spec, key));
     }
@@ -71,17 +74,18 @@ pub fn show(checked: &Checked) -> String {
     out
 }
 
-/// Returns the settings of `[server]`, `[wire]`, `[limits]` and `[compat]` whose values differ.
+/// Returns the settings of `[server]`, `[wire]`, `[cluster]`, `[limits]` and `[compat]` whose values differ.
 #[must_use]
 pub fn differing(one: &Checked, other: &Checked) -> Vec<&'static Setting> {
     let value = |checked: &Checked, setting: &Setting| match setting.section {
         Section::Server => server(checked, setting.key),
         Section::Wire => wire(checked, setting.key).map(str::to_owned),
+        Section::Cluster => cluster(checked, setting.key),
         Section::Limits => limit(checked, setting.key),
         _ => Some(checked.compat.roapi.to_string()),
     };
-    let settings =
-        [Section::Server, Section::Wire, Section::Limits, Section::Compat].into_iter().flat_map(Section::settings);
+    let single = [Section::Server, Section::Wire, Section::Cluster, Section::Limits, Section::Compat];
+    let settings = single.into_iter().flat_map(Section::settings);
     settings.filter(|setting| value(one, setting) != value(other, setting)).collect()
 }
 
@@ -106,6 +110,16 @@ fn wire<'a>(checked: &'a Checked, key: &str) -> Option<&'a str> {
         "postgres" => checked.wire.postgres.as_deref(),
         _ => checked.wire.flight.as_deref(),
     }
+}
+
+fn cluster(checked: &Checked, key: &str) -> Option<String> {
+    let cluster = checked.cluster.as_ref()?;
+    Some(match key {
+        "engine" => quoted("ballista"),
+        "scheduler" => quoted(&cluster.scheduler),
+        "bytes_min" => cluster.bytes_min.to_string(),
+        _ => cluster.partitions.to_string(),
+    })
 }
 
 fn server(checked: &Checked, key: &str) -> Option<String> {

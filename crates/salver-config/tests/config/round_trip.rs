@@ -9,6 +9,11 @@ const EVERYTHING: &str = r##"
 [wire]
 postgres = "127.0.0.1:5432"
 flight = "127.0.0.1:32010"
+[cluster]
+engine = "ballista"
+scheduler = "scheduler.example:50050"
+bytes_min = "3GiB"
+partitions = 800
 [server]
 listen = "0.0.0.0:1"
 socket_mode = "600"

@@ -12,6 +12,8 @@ mod result_memory;
 mod rewrite;
 mod steps_table;
 mod value_size;
+#[cfg(feature = "ballista")]
+mod wire;
 
 use std::sync::Arc;
 
@@ -25,6 +27,8 @@ use bounded_function::Bounded;
 pub(crate) use operators::same;
 pub(crate) use result_memory::{Allowance, shown, too_large};
 pub(crate) use value_size::{held_bytes, leaves, pattern_chars, scalar_bytes, span, widest};
+#[cfg(feature = "ballista")]
+pub(super) use wire::{Bounds, bounded, concatenation, joined, unbounded, unnamed};
 
 /// Wraps the functions of a session.
 ///

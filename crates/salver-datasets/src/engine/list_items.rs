@@ -22,11 +22,15 @@ pub(super) fn in_each_row(list: &mut [Expr]) -> bool {
         |item: &&mut Expr| !matches!(item, Expr::Column(_)) && !item.column_refs().is_empty() && !is_done(item);
     let mut changed = false;
     for item in list.iter_mut().filter(computed) {
-        let each = ScalarUDF::new_from_impl(EachRow { signature: Signature::any(1, Volatility::Immutable) });
-        *item = Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(each), vec![std::mem::take(item)]));
+        *item = Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(each_row()), vec![std::mem::take(item)]));
         changed = true;
     }
     changed
+}
+
+/// Returns the function that computes an item in each row.
+pub(super) fn each_row() -> ScalarUDF {
+    ScalarUDF::new_from_impl(EachRow { signature: Signature::any(1, Volatility::Immutable) })
 }
 
 /// Identity function that returns a value for each row.

@@ -53,6 +53,18 @@ impl PhysicalOptimizerRule for Unfixed {
     }
 }
 
+/// Returns whether an operator is one of those that this rule adds.
+#[cfg(feature = "ballista")]
+pub(crate) fn is_unfixed(node: &dyn ExecutionPlan) -> bool {
+    node.is::<Through<Forgetful>>()
+}
+
+/// Returns the operator that this rule adds, over another.
+#[cfg(feature = "ballista")]
+pub(crate) fn unfixed(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    Through::over(input, Forgetful)
+}
+
 /// Returns which sides of a join are null if the other side has no match.
 fn optional_sides(node: &Arc<dyn ExecutionPlan>) -> [bool; 2] {
     let kind = node

@@ -15,8 +15,8 @@ use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, Expr, GroupsAccumulator, LogicalPlan, LogicalPlanBuilder, Signature,
-    Volatility,
+    Accumulator, AggregateUDF, AggregateUDFImpl, Expr, GroupsAccumulator, LogicalPlan, LogicalPlanBuilder, ScalarUDF,
+    Signature, Volatility,
 };
 use salver_model::{Code, Error, SqlFault};
 
@@ -32,8 +32,18 @@ pub(super) fn aggregated(query: LogicalPlan) -> Result<LogicalPlan> {
 
 /// Returns the value of such a row, which is null if the query had none. It fails if there were more.
 pub(super) fn checked(row: Expr) -> Expr {
-    let function = RowFunction::of_one("the_only_value", value_type, |arrays, _| value(&arrays[0]));
-    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), vec![row]))
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(the_only_value()), vec![row]))
+}
+
+/// Returns the function that does so.
+pub(super) fn the_only_value() -> ScalarUDF {
+    RowFunction::of_one("the_only_value", value_type, |arrays, _| value(&arrays[0]))
+}
+
+/// Returns the aggregate of such a row.
+#[cfg(feature = "ballista")]
+pub(super) fn only_value() -> AggregateUDF {
+    AggregateUDF::new_from_impl(Only::new())
 }
 
 fn value_type(types: &[DataType]) -> Result<DataType> {

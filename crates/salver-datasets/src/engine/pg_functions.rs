@@ -89,6 +89,30 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
     Ok(())
 }
 
+/// Returns the functions that rules put into plans and that no session knows by a name, always in the same order.
+#[cfg(feature = "ballista")]
+pub(super) fn unnamed() -> Vec<ScalarUDF> {
+    vec![
+        like(),
+        ilike(),
+        joined_bytes(),
+        clock_of_span(),
+        interval_divided(),
+        interval_times(),
+        time_span(),
+        significant_digits(),
+        written(),
+        written_each(),
+        array_append(),
+        array_prepend(),
+        read_moment::timestamp_text(true),
+        read_moment::timestamp_text(false),
+        read_moment::time_text(),
+        read_moment::read_interval(),
+        read_moment::try_read_interval(),
+    ]
+}
+
 /// Returns the functions over rows.
 fn functions() -> Vec<ScalarUDF> {
     vec![

@@ -39,6 +39,8 @@ mod text_casts;
 mod time_unit_comparison;
 mod typed_literals;
 mod union_columns;
+#[cfg(feature = "ballista")]
+mod unnamed_functions;
 mod untyped_literals;
 mod window_arguments;
 
@@ -58,12 +60,20 @@ use datafusion::optimizer::AnalyzerRule;
 
 use super::function_bounds;
 
+#[cfg(feature = "ballista")]
+pub(super) use checked_integers::{chain, chained};
 pub(super) use checked_integers::{operator as checked, plus_or_minus};
 pub(crate) use decimal_avg::avg;
 pub(super) use decimal_avg::of_sum as average;
+#[cfg(feature = "ballista")]
+pub(super) use decimal_avg::{averaged, of_sum_to};
 pub(super) use decimal_with_float::Mixed;
 pub(super) use exact_totals::passes;
 use float_min_max::{max, min};
+#[cfg(feature = "ballista")]
+pub(super) use sliding_window_floats::{over_windows, slid};
+#[cfg(feature = "ballista")]
+pub(super) use unnamed_functions::{unnamed, unnamed_aggregates};
 
 /// Function that returns the type of an expression; `None` if that is unknown.
 type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;

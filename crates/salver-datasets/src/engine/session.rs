@@ -14,6 +14,8 @@ use salver_model::limits::SPILL_BYTES_MAX;
 use salver_model::{Error, Result};
 
 use super::function_bounds::{self, Allowance};
+#[cfg(feature = "ballista")]
+use super::function_wire::FunctionWire;
 use super::memory_pool::SharedMemory;
 use super::row_width::{self, BoundRows};
 use super::statement_planner::TableRules;
@@ -176,6 +178,23 @@ fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
     config
 }
 
+/// Creates a session for plans that run elsewhere, and the names of its functions there. It has no operators of our own
+/// that only this process can run, and no filters that become known while a plan runs.
+#[cfg(feature = "ballista")]
+pub(crate) fn elsewhere(
+    environment: &Arc<RuntimeEnv>,
+    memory_bytes: u64,
+    adapt: impl FnOnce(SessionConfig) -> SessionConfig,
+    partitions: usize,
+) -> Result<(SessionState, FunctionWire)> {
+    let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
+    let config = adapt(config(memory_bytes, partitions).with_batch_size(FULL_BATCH_ROWS));
+    let allowance = Allowance::new(&environment.memory_pool, memory_bytes as u64);
+    let state = finish_with(environment, &allowance, config, BoundRows::of_plans(&allowance), |session| session)?;
+    let wire = FunctionWire::of(&state, allowance);
+    Ok((state, wire))
+}
+
 fn finish(
     environment: &Arc<RuntimeEnv>,
     memory_bytes: usize,
@@ -183,12 +202,22 @@ fn finish(
     more: impl FnOnce(SessionStateBuilder) -> SessionStateBuilder,
 ) -> Result<SessionState> {
     let allowance = Allowance::new(&environment.memory_pool, memory_bytes as u64);
+    finish_with(environment, &allowance, config, BoundRows::new(&allowance), more)
+}
+
+fn finish_with(
+    environment: &Arc<RuntimeEnv>,
+    allowance: &Arc<Allowance>,
+    config: SessionConfig,
+    last: BoundRows,
+    more: impl FnOnce(SessionStateBuilder) -> SessionStateBuilder,
+) -> Result<SessionState> {
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(environment));
     let builder = builder.with_expr_planners(vec![pg_semantics::operations()]).with_default_features();
     let builder = more(planner_rules::checked(builder));
     // This rule is last, when the plan is final.
-    let builder = builder.with_optimizer_rule(function_bounds::bound_matches(&allowance));
-    let mut state = builder.with_physical_optimizer_rule(Arc::new(BoundRows::new(&allowance))).build();
+    let builder = builder.with_optimizer_rule(function_bounds::bound_matches(allowance));
+    let mut state = builder.with_physical_optimizer_rule(Arc::new(last)).build();
     datafusion_functions_json::register_all(&mut state)
         .map_err(|error| Error::internal("can't register the JSON functions").with_source(error))?;
     pg_semantics::register(&mut state)
@@ -196,7 +225,7 @@ fn finish(
     pg_functions::register(&mut state)
         .and_then(|()| histogram::register(&mut state))
         .map_err(|error| Error::internal("can't register functions").with_source(error))?;
-    function_bounds::bound_all(&mut state, &allowance)
+    function_bounds::bound_all(&mut state, allowance)
         .map_err(|error| Error::internal("can't put functions within bounds").with_source(error))?;
     Ok(state)
 }

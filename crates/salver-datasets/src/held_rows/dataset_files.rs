@@ -35,6 +35,12 @@ impl Files {
         Ok(Self { sources, opened: Mutex::new(Weak::new()), places, head: OnceLock::new() })
     }
 
+    /// Returns whether the files are copies that belong to this process.
+    #[cfg(feature = "ballista")]
+    pub(crate) fn are_copies(&self) -> bool {
+        self.sources.are_copies()
+    }
+
     /// Returns the first rows, which are read once; none of objects. Blocks.
     pub(crate) fn head(&self) -> Option<&RecordBatch> {
         // Of an object, the first pages are fetched with whole columns.

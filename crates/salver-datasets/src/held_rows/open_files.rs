@@ -106,6 +106,12 @@ impl Sources {
         self.files.iter().any(|file| file.remote.0.is_some())
     }
 
+    /// Returns whether the files are copies that belong to this process.
+    #[cfg(feature = "ballista")]
+    pub(super) fn are_copies(&self) -> bool {
+        self._kept.is_some()
+    }
+
     /// Returns the number of rows.
     pub(super) fn rows(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)

@@ -33,6 +33,11 @@ pub(super) struct Lowered {
 }
 
 impl Lowered {
+    /// Returns the dataset.
+    pub(super) fn table(&self) -> &Arc<dyn Table> {
+        &self.table
+    }
+
     /// Runs the query if that takes microseconds only.
     pub(super) fn at_once(&self) -> Option<Result<Rows>> {
         Some(self.table.read(&self.query).ready()?.and_then(|rows| self.finish(rows)))

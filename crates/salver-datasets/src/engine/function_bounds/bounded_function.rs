@@ -54,6 +54,18 @@ impl Bounded {
         Self { inner, bounds, allowance: Arc::clone(allowance), within }
     }
 
+    /// Returns the wrapped function.
+    #[cfg(feature = "ballista")]
+    pub(super) fn inner(&self) -> &Arc<ScalarUDF> {
+        &self.inner
+    }
+
+    /// Returns the bound on the size of its results.
+    #[cfg(feature = "ballista")]
+    pub(super) fn growth_bound(&self) -> Growth {
+        self.bounds.growth
+    }
+
     /// Returns whether the wrapped function is a `T`.
     pub(super) fn holds<T: ScalarUDFImpl>(&self) -> bool {
         self.inner.inner().is::<T>()

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use arrow::compute::kernels::concat_elements::concat_elements_dyn;
 use arrow::datatypes::{DataType, FieldRef, TimeUnit};
 use datafusion::common::{DataFusionError, Result, internal_err};
+#[cfg(feature = "ballista")]
+use datafusion::logical_expr::TypeSignature;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
@@ -26,6 +28,15 @@ impl Concatenate {
     /// Creates the function for this number of texts.
     pub(super) fn of(count: usize) -> Self {
         Self { signature: Signature::any(count, Volatility::Immutable) }
+    }
+}
+
+/// Returns how many texts a `||` joins.
+#[cfg(feature = "ballista")]
+pub(in crate::engine) fn joined(function: &ScalarUDF) -> Option<usize> {
+    match function.inner().downcast_ref::<Concatenate>()?.signature.type_signature {
+        TypeSignature::Any(count) => Some(count),
+        _ => None,
     }
 }
 
@@ -87,7 +98,8 @@ pub(super) fn dated_before_cast(expr: Expr, from: &DataType, to: &DataType, trie
 }
 
 /// Returns the identity function that refuses the value that is not a date; with `tries`, that value becomes null.
-fn dated(tries: bool) -> ScalarUDF {
+/// Returns the function that checks dates before they are cast.
+pub(super) fn dated(tries: bool) -> ScalarUDF {
     let check = Check::Date { tries };
     ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check })
 }

@@ -276,8 +276,13 @@ fn call(
     allowance: &Arc<Allowance>,
 ) -> Expr {
     let bounds = FunctionBounds { growth: Growth::Grows(most), steps: None };
-    let bounded = ScalarUDF::new_from_impl(Bounded::new(Arc::new(inner), bounds, allowance, within));
+    let bounded = bound_by(Arc::new(inner), bounds, allowance);
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(bounded), args))
+}
+
+/// Wraps a function with bounds that are not those of the table.
+pub(super) fn bound_by(inner: Arc<ScalarUDF>, bounds: FunctionBounds, allowance: &Arc<Allowance>) -> ScalarUDF {
+    ScalarUDF::new_from_impl(Bounded::new(inner, bounds, allowance, within))
 }
 
 /// Returns the size that every value of a type has, nulls included, in bytes.

@@ -30,8 +30,19 @@ pub(in crate::engine) fn operator(left: Expr, op: Operator, right: Expr) -> Expr
     };
     ops.push(op);
     args.push(right);
-    let chain = Checked { ops, signature: Signature::any(args.len(), Volatility::Immutable) };
-    call(ScalarUDF::new_from_impl(chain), args)
+    call(chain(ops), args)
+}
+
+/// Returns the function that applies these operators one after the other.
+pub(in crate::engine) fn chain(ops: Vec<Operator>) -> ScalarUDF {
+    let signature = Signature::any(ops.len() + 1, Volatility::Immutable);
+    ScalarUDF::new_from_impl(Checked { ops, signature })
+}
+
+/// Returns the operators of such a function.
+#[cfg(feature = "ballista")]
+pub(in crate::engine) fn chained(function: &ScalarUDF) -> Option<&[Operator]> {
+    function.inner().downcast_ref::<Checked>().map(|chain| chain.ops.as_slice())
 }
 
 /// Returns the operands of a single `+` or `-`.

@@ -41,8 +41,18 @@ impl Avg {
 
 /// Returns the average, of this type, of values of which the sum and the number are known.
 pub(in crate::engine) fn of_sum(sum: Expr, count: Expr, to: DataType) -> Expr {
-    let average = OfSum { to, signature: Signature::any(2, Volatility::Immutable) };
-    call(ScalarUDF::new_from_impl(average), vec![sum, count])
+    call(of_sum_to(to), vec![sum, count])
+}
+
+/// Returns the function that does so.
+pub(in crate::engine) fn of_sum_to(to: DataType) -> ScalarUDF {
+    ScalarUDF::new_from_impl(OfSum { to, signature: Signature::any(2, Volatility::Immutable) })
+}
+
+/// Returns the type that such a function gives.
+#[cfg(feature = "ballista")]
+pub(in crate::engine) fn averaged(function: &ScalarUDF) -> Option<&DataType> {
+    function.inner().downcast_ref::<OfSum>().map(|average| &average.to)
 }
 
 /// Function of a sum of decimals and the number of its values.

@@ -33,7 +33,7 @@ const LISTS: [&str; 2] = ["array_agg", "string_agg"];
 const ORDERED: &str = "ordered";
 
 /// Calls the function, which returns `x` with one NaN and one zero.
-fn ordered(expr: Expr) -> Expr {
+pub(super) fn ordered(expr: Expr) -> Expr {
     call(RowFunction::of_one(ORDERED, same_type, |arrays, _| Ok(one_of_each(&arrays[0]))), vec![expr])
 }
 

@@ -1,7 +1,7 @@
 //! Intervals compare by their length, with 24 hours to a day and 30 days to a month, as in PostgreSQL; the kernels
 //! compare months first.
 
-mod greatest_least;
+pub(super) mod greatest_least;
 mod grouping;
 
 use std::sync::Arc;

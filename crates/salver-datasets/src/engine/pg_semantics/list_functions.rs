@@ -112,6 +112,19 @@ fn is_positive(index: &Expr) -> bool {
     matches!(index, Expr::Literal(ScalarValue::Int64(Some(1..)), _))
 }
 
+/// Returns the functions that stand for others here, of which no session knows.
+#[cfg(feature = "ballista")]
+pub(super) fn unnamed() -> Vec<ScalarUDF> {
+    let searches = [
+        Looked::For(ArrayHas::new()).function(),
+        Looked::ForAll(ArrayHasAll::new()).function(),
+        Looked::ForAny(ArrayHasAny::new()).function(),
+    ];
+    let places = [(0, Below::Least), (1, Below::Least), (1, Below::Null)];
+    let places = places.into_iter().map(|(least, below)| ElementPosition { least, below }.function());
+    searches.into_iter().chain(places).collect()
+}
+
 /// Position of an element, counted from 1, or a length.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct ElementPosition {

@@ -40,9 +40,7 @@ pub(super) fn is_order(expr: &Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>)
 
 /// Rewrites such an expression to use the order of lists.
 pub(super) fn compared(expr: Expr) -> Expr {
-    let compare = |left: Expr, op: Operator, right: Expr| {
-        binary_expr(call(Lists::Compare.function(), vec![left, right]), op, lit(0_i8))
-    };
+    let compare = |left: Expr, op: Operator, right: Expr| binary_expr(self::compare(left, right), op, lit(0_i8));
     match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => compare(*left, op, *right),
         Expr::Between(Between { expr, negated, low, high }) => {
@@ -51,6 +49,11 @@ pub(super) fn compared(expr: Expr) -> Expr {
         }
         other => other,
     }
+}
+
+/// Returns the order of two lists, as a number.
+pub(super) fn compare(left: Expr, right: Expr) -> Expr {
+    call(Lists::Compare.function(), vec![left, right])
 }
 
 /// Returns `greatest` over lists. The engine's own `least` already orders nulls last.

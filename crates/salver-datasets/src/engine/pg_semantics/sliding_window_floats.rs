@@ -50,13 +50,19 @@ impl Made {
 }
 
 /// Returns the aggregate of floats for windows, if there is one for this function.
-pub(super) fn over_windows(function: &Arc<AggregateUDF>) -> Option<Arc<AggregateUDF>> {
+pub(in crate::engine) fn over_windows(function: &Arc<AggregateUDF>) -> Option<Arc<AggregateUDF>> {
     if function.inner().is::<Sliding>() {
         return None;
     }
     let name = function.name();
     let statistic = Made::by(name).map(Statistic::Values).or_else(|| Regression::by(name).map(Statistic::Pairs))?;
     Some(Arc::new(AggregateUDF::new_from_impl(Sliding { inner: Arc::clone(function), statistic })))
+}
+
+/// Returns the aggregate of which this is one for windows.
+#[cfg(feature = "ballista")]
+pub(in crate::engine) fn slid(function: &AggregateUDF) -> Option<&Arc<AggregateUDF>> {
+    function.inner().downcast_ref::<Sliding>().map(|sliding| &sliding.inner)
 }
 
 /// Aggregate with a sliding accumulator of its own.

@@ -12,7 +12,7 @@ use super::lengths;
 const INTERVAL: DataType = DataType::Interval(IntervalUnit::MonthDayNano);
 
 /// Returns the function, which ignores nulls.
-pub(super) fn function(is_least: bool) -> ScalarUDF {
+pub(in crate::engine::pg_semantics) fn function(is_least: bool) -> ScalarUDF {
     ScalarUDF::new_from_impl(Extreme { is_least, signature: Signature::variadic_any(Volatility::Immutable) })
 }
 
