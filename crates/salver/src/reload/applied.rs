@@ -25,7 +25,8 @@ impl Applied {
         let streams = streams(&before.streams, &next.streams, has_moved, &mut pending);
         let server = kept_of_server(&before.server, next.server);
         let limits = kept_of_limits(&before.limits, next.limits);
-        Self { checked: Checked { server, wire: before.wire.clone(), limits, streams, ..next }, pending }
+        let (wire, cluster) = (before.wire.clone(), before.cluster.clone());
+        Self { checked: Checked { server, wire, cluster, limits, streams, ..next }, pending }
     }
 }
 
@@ -109,6 +110,9 @@ mod tests {
         ("acme_domains", "[\"a.example.org\"]", true),
     ];
 
+    /// A cluster, of which one setting needs the other.
+    const CLUSTER: &str = "[cluster]\nengine = \"ballista\"\nscheduler = \"127.0.0.1:1\"\n";
+
     fn checked(text: String) -> Checked {
         let sources = Sources { text: Some(Secret::new(text.clone())), ..Sources::default() };
         let sources = Sources { file: Some("/etc/salver/salver.toml".into()), ..sources };
@@ -120,6 +124,12 @@ mod tests {
 
     /// Settings in which `setting` has its default, or one that it needs, and others in which it has another value.
     fn pair(setting: &Setting) -> [Checked; 2] {
+        if setting.section == Section::Cluster {
+            let own = CLUSTER.replace("127.0.0.1:1", "127.0.0.1:50050");
+            let other = format!("{CLUSTER}{} = {}\n", setting.key, setting.example);
+            let next = if setting.key == "scheduler" { own } else { other };
+            return [CLUSTER.to_owned(), next].map(checked);
+        }
         let list = || NEEDED.iter().filter(|(.., by_acme)| *by_acme == setting.key.starts_with("acme_"));
         let needed = |own: Option<&str>| {
             let lines = list().map(|(key, value, _)| match own {
@@ -142,9 +152,11 @@ mod tests {
     /// Each setting is applied as the table of settings says, and what is not applied is named.
     #[test]
     fn as_the_table_says() {
-        let single = [Section::Server, Section::Wire, Section::Limits, Section::Compat];
+        let single = [Section::Server, Section::Wire, Section::Cluster, Section::Limits, Section::Compat];
         let paths = |list: Vec<&'static Setting>| list.into_iter().map(Setting::path).collect::<Vec<_>>();
-        for setting in SETTINGS.iter().filter(|setting| single.contains(&setting.section)) {
+        // There is one engine of clusters, so that this does not differ alone.
+        let is_alone = |setting: &&Setting| single.contains(&setting.section) && setting.path() != "cluster.engine";
+        for setting in SETTINGS.iter().filter(is_alone) {
             let path = setting.path();
             let [before, next] = pair(setting);
             assert_eq!(paths(salver_config::differing(&before, &next)), std::slice::from_ref(&path));
@@ -162,6 +174,13 @@ mod tests {
             let effect = if is_of_stream { Effect::ReloadOfNew } else { Effect::Reload };
             assert_eq!(setting.effect, effect, "{}", setting.path());
         }
+    }
+
+    #[test]
+    fn a_cluster_waits_for_the_next_start() {
+        let Applied { checked: applied, pending } = Applied::of(&checked(String::new()), checked(CLUSTER.to_owned()));
+        assert!(applied.cluster.is_none());
+        assert!(pending.contains(&"cluster.engine".to_owned()), "{pending:?}");
     }
 
     #[test]

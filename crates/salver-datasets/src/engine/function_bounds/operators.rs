@@ -98,7 +98,6 @@ pub(super) fn dated_before_cast(expr: Expr, from: &DataType, to: &DataType, trie
 }
 
 /// Returns the identity function that refuses the value that is not a date; with `tries`, that value becomes null.
-/// Returns the function that checks dates before they are cast.
 pub(super) fn dated(tries: bool) -> ScalarUDF {
     let check = Check::Date { tries };
     ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check })
