@@ -10,6 +10,7 @@ mod append_only;
 mod buckets;
 mod cell_area;
 mod chunk_size;
+#[cfg(feature = "ballista")]
 mod cluster;
 mod dataset;
 mod decompress;
@@ -47,6 +48,8 @@ mod sql_allowlist;
 mod start;
 mod system_catalog;
 mod udf;
+#[cfg(not(feature = "ballista"))]
+mod without_cluster;
 
 pub use append_only::growing;
 pub use chunk_size::CHUNK_ROWS;

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use salver_model::Result;
 
+#[cfg(feature = "ballista")]
 use crate::cluster::Cluster;
 use crate::engine::{Engine, EngineOptions, TableRules};
 use crate::first_piece::FirstPiece;
 use crate::late_columns::{self, LateColumns};
+#[cfg(not(feature = "ballista"))]
+use crate::without_cluster::Cluster;
 
 impl Engine {
     /// Starts an engine: its threads, its memory pool and its spill directory.

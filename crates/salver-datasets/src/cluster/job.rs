@@ -157,6 +157,8 @@ impl Job {
         (rows_out, sent): (&Sender, &mut u64),
         schema: &SchemaRef,
     ) -> Result<(), Stop> {
+        // Awaited whoever reads: what the scheduler took is known, and can be cancelled. A silent one is given up by
+        // the keep-alive of the connection.
         let id = self.submit(scheduler).await.map_err(Stop::Failed)?;
         let ended = tokio::select! {
             biased;
@@ -239,7 +241,14 @@ async fn fetch(
             () = rows_out.closed() => return Err(Stop::Unread),
             opened = opened => opened.map_err(|error| Stop::Lost(lost(&error.to_string())))?,
         };
-        while let Some(batch) = rows.next().await {
+        loop {
+            // An executor that hangs must not keep what nobody waits for any more.
+            let next = tokio::select! {
+                biased;
+                () = rows_out.closed() => return Err(Stop::Unread),
+                next = rows.next() => next,
+            };
+            let Some(batch) = next else { break };
             let batch = batch.map_err(|error| Stop::Lost(lost(&error.to_string())))?;
             let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
             let batch = RecordBatch::try_new_with_options(Arc::clone(schema), batch.columns().to_vec(), &options)

@@ -20,7 +20,7 @@ pub(super) fn of_query(query: &mut Query) -> Result<(), Box<Error>> {
     if select.distinct.is_some() || !returns_sets(select)? {
         return Ok(());
     }
-    let mut carried = Vec::new();
+    let (mut carried, mut names) = (Vec::new(), Vec::new());
     for key in keys {
         match of_projection(&key.expr, &select.projection) {
             Some(Key::Itself) => {}
@@ -28,6 +28,7 @@ pub(super) fn of_query(query: &mut Query) -> Result<(), Box<Error>> {
             None => {
                 let alias = quoted(&format!("__salver_sort_{}", carried.len() + 1));
                 let expr = std::mem::replace(&mut key.expr, Expr::Identifier(alias.clone()));
+                names.push(alias.to_string());
                 carried.push(SelectItem::ExprWithAlias { expr, alias });
             }
         }
@@ -35,13 +36,6 @@ pub(super) fn of_query(query: &mut Query) -> Result<(), Box<Error>> {
     if carried.is_empty() {
         return Ok(());
     }
-    let names: Vec<String> = carried
-        .iter()
-        .map(|item| match item {
-            SelectItem::ExprWithAlias { alias, .. } => alias.to_string(),
-            item => item.to_string(),
-        })
-        .collect();
     select.projection.extend(carried);
     let mut outer =
         expression(&format!("(select * exclude ({}) from (select 1) as {ROWS})", names.join(", ")), Vec::new())?;
