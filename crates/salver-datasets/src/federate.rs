@@ -4,6 +4,7 @@
 mod condition;
 mod explain;
 mod join;
+mod one_view;
 mod scan;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use salver_model::{Filter, Item, Query};
 use crate::restricted::RestrictedTable;
 pub(crate) use condition::{condition, scalar};
 pub(crate) use explain::Shown;
+pub(crate) use one_view::give_one_view;
 use scan::PortScan;
 
 /// Returns an entry of another backend as a table of the engine.

@@ -316,9 +316,10 @@ impl TableProvider for ParquetProvider {
             // The footers are there; what lies before them would be fetched for nothing.
             options.global.metadata_size_hint = None;
         }
+        let readers = OpenedReaders::new(Arc::clone(&opened), footers, !filters.is_empty());
         let source = ParquetSource::new(self.table_schema().clone())
             .with_table_parquet_options(options)
-            .with_parquet_file_reader_factory(Arc::new(OpenedReaders::new(Arc::clone(&opened), footers)));
+            .with_parquet_file_reader_factory(Arc::new(readers));
         let unseen = [(FILE, ScalarValue::UInt32(Some(0))), (ROW, ScalarValue::Int64(Some(i64::MIN)))];
         let source = Arc::new(SureSource::new(source, opened, unseen));
         let usual = state.config().batch_size();

@@ -21,7 +21,9 @@ use futures::StreamExt;
 use salver_model::access::Restriction;
 use salver_model::entry::Description;
 use salver_model::ports::{Held, MaybeReady, Table};
-use salver_model::{Batches, Code, ColumnPath, EntryKind, Error, Filter, Item, Query, Result, Rows, Sort, Version};
+use salver_model::{
+    Batches, Code, ColumnPath, EntryKind, Error, Filter, Item, Query, ReadView, Result, Rows, Sort, Version,
+};
 
 use crate::dataset::{Dataset, check_having};
 use crate::engine::Engine;
@@ -306,6 +308,11 @@ impl Table for RestrictedTable {
         let current = self.whole.current()?;
         // It fitted before, and rows that grow only get more columns.
         Self::new(&current, &self.restriction, &self.engine).ok().map(|table| Arc::new(table) as _)
+    }
+
+    fn in_view(&self, view: &Arc<ReadView>) -> Option<Arc<dyn Table>> {
+        let whole = self.whole.in_view(view)?;
+        Some(Arc::new(Self { whole, ..self.clone() }))
     }
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {

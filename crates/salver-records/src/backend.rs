@@ -14,6 +14,7 @@ pub(crate) mod layout;
 pub(crate) mod mysql;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
+pub(crate) mod read_transaction;
 pub(crate) mod slow_clients;
 pub(crate) mod snapshot;
 pub(crate) mod snapshot_permits;
@@ -27,6 +28,7 @@ use salver_model::spec::{DatabaseKind, DatabaseSpec};
 use salver_model::{Error, Result, Shares};
 use tokio::sync::mpsc;
 
+use crate::backend::read_transaction::ReadTransaction;
 use crate::backend::snapshot::DatabaseSnapshot;
 use crate::cell::RowSink;
 use crate::statement::{Bind, BulkLoad, Loaded, Program, ProgramOutcome, Read};
@@ -165,6 +167,17 @@ impl Backend {
             Self::Postgres(backend) => DatabaseSnapshot::Postgres(backend.hold(table).await?),
             #[cfg(feature = "mysql")]
             Self::Mysql(backend) => DatabaseSnapshot::Mysql(backend.hold(table).await?),
+        })
+    }
+
+    /// Begins a transaction whose reads see the state of its first one.
+    pub(crate) async fn begin(&self) -> Result<ReadTransaction> {
+        Ok(match self {
+            Self::Sqlite(backend) => ReadTransaction::Sqlite(backend.begin().await?),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(backend) => ReadTransaction::Postgres(backend.begin().await?),
+            #[cfg(feature = "mysql")]
+            Self::Mysql(backend) => ReadTransaction::Mysql(backend.begin().await?),
         })
     }
 

@@ -12,6 +12,7 @@ mod keyset;
 mod non_texts;
 mod page;
 mod select;
+mod shared_view;
 mod stored_value;
 #[cfg(test)]
 mod tests;
@@ -28,8 +29,8 @@ use salver_model::records::{DatabaseSchema, Operation, TableInfo, TableKind};
 use salver_model::shares::Yielding;
 use salver_model::spec::RecordRule;
 use salver_model::{
-    Batches, Caller, Code, Description, EntryKind, Error, Filter, Holder, Name, Principal, Query, Relation, Result,
-    Rows, Version,
+    Batches, Caller, Code, Description, EntryKind, Error, Filter, Holder, Name, Principal, Query, ReadView, Relation,
+    Result, Rows, Version,
 };
 use tokio::sync::mpsc;
 
@@ -40,6 +41,7 @@ use crate::dialect::{Dialect, Sql};
 use crate::schema_cache::{KnownDatabase, is_gone};
 use batches::BatchSink;
 use select::{SelectContext, Selected};
+use shared_view::PlaceInView;
 
 /// Replies limited to at most this many rows are read whole, and know their next page; others are streamed.
 const WHOLE_ROWS: u64 = 65_536;
@@ -56,6 +58,8 @@ pub(crate) struct RecordsTable {
     rules: RowRules,
     /// The entries of the database's tables.
     names: Arc<BTreeMap<String, Name>>,
+    /// Its place in the view of a statement.
+    view: Option<PlaceInView>,
 }
 
 /// The rules and the tenancy of a table, as they choose rows for some callers.
@@ -124,13 +128,21 @@ impl RecordsTable {
             source: format!("{what} of the database {}", spec.name),
             memory_bytes: 0,
         };
-        Some(Self { known: Arc::clone(known), dialect, info, description, rules, names })
+        Some(Self { known: Arc::clone(known), dialect, info, description, rules, names, view: None })
     }
 
     async fn whole(&self, query: &Query, selected: Selected) -> Result<Rows> {
         let mut reads = vec![selected.rows.clone()];
         reads.extend(selected.total.clone());
-        let sink = self.known.backend.read(reads, BatchSink::new(&selected, usize::MAX), None).await?;
+        let sink = BatchSink::new(&selected, usize::MAX);
+        let sink = match self.shared_view() {
+            None => self.known.backend.read(reads, sink, None).await?,
+            // In a task of its own: to stop in the middle would end the transaction for the other tables.
+            Some(view) => {
+                let reading = tokio::spawn(view.turn().await.read(reads, sink, None));
+                reading.await.map_err(|error| Error::internal("reading a table broke off").with_source(error))??
+            }
+        };
         let total = sink.total().filter(|_| query.count);
         let (batches, next) = page::page(query, &self.description, &selected, sink.finish()?)?;
         Ok(Rows { total, next, ..self.answer(&selected, Batches::Ready(batches)) })
@@ -144,18 +156,25 @@ impl RecordsTable {
                 self.known.backend.read(vec![total.clone()], sink, None).await?.total()
             }
         };
+        let turn = match self.shared_view() {
+            Some(view) => Some(view.turn().await),
+            None => None,
+        };
         // The caller is counted where its query is admitted.
         let share = slow_clients::take(self.known.backend.lying(), &Holder::Server).await?;
         let (sender, mut receiver) = mpsc::channel(BATCHES_CAPACITY);
         let backend = Arc::clone(&self.known.backend);
         let (sink, read) = (BatchSink::new(&selected, batches::BATCH_ROWS), selected.rows.clone());
         tokio::spawn(async move {
-            let reading = backend.read(vec![read], sink, Some(sender.clone()));
-            let ended = tokio::select! {
-                // The task ends with the receiver. A statement that finds no rows would never learn of it by itself;
-                // dropping the read stops it.
-                () = sender.closed() => return,
-                ended = reading => ended,
+            let (reads, out) = (vec![read], Some(sender.clone()));
+            let ended = match turn {
+                Some(turn) => turn.read(reads, sink, out).await,
+                None => tokio::select! {
+                    // The task ends with the receiver. A statement that finds no rows would never learn of it by
+                    // itself; dropping the read stops it.
+                    () = sender.closed() => return,
+                    ended = backend.read(reads, sink, out) => ended,
+                },
             };
             let last = match ended {
                 Ok(sink) => sink.finish(),
@@ -171,6 +190,11 @@ impl RecordsTable {
         let rest = stream::unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) });
         let batches = stream::iter(first.map(Ok)).chain(rest);
         Ok(Rows { total, ..self.answer(&selected, Batches::Stream(Yielding::new(batches.boxed(), share).boxed())) })
+    }
+
+    /// Returns the table's place in a view that it shares with others of its database.
+    fn shared_view(&self) -> Option<&PlaceInView> {
+        self.view.as_ref().filter(|view| view.is_shared())
     }
 
     /// Triggers a new reflection of the schema when a name is gone, and reports that the entry has changed.
@@ -236,6 +260,11 @@ impl Table for RecordsTable {
         let mut table = self.clone();
         table.rules.filters.push(filter.clone());
         Some(Arc::new(table))
+    }
+
+    fn in_view(&self, view: &Arc<ReadView>) -> Option<Arc<dyn Table>> {
+        let own = || PlaceInView::new(view, &self.known.backend);
+        self.view.is_none().then(|| Arc::new(Self { view: Some(own()), ..self.clone() }) as _)
     }
 
     /// Returns `None`: held rows are gone with their transaction, so that they can't be held again at a version.

@@ -1,7 +1,8 @@
 //! Arrow Flight SQL over gRPC: accepts connections, each in a task of its own, within the bounds on their number.
 //!
 //! Suggested reading order: `connection` is the life of a connection, `admission` lets each call of it in, `door` says
-//! what can be called, `query`, `prepared`, `table` and `listing` what comes of it, and `outflow` sends rows.
+//! what can be called, `query`, `prepared`, `table` and `listing` what comes of it, `outflow` sends rows, as a
+//! `row_body` of `row_message`s.
 
 mod admission;
 mod catalog;
@@ -16,6 +17,8 @@ mod parameters;
 mod prepared;
 mod query;
 mod refusal;
+mod row_body;
+mod row_message;
 mod server_facts;
 mod statement;
 mod table;

@@ -33,6 +33,7 @@ mod records {
     mod masks;
     mod mixed;
     mod once;
+    mod one_state;
     mod operators;
     mod own;
     mod pages;

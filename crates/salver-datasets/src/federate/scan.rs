@@ -1,7 +1,7 @@
 //! The plan node that reads an entry through its port. `EXPLAIN` shows what is pushed down to it.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::config::ConfigOptions;
@@ -19,7 +19,7 @@ use datafusion::physical_plan::{
 };
 use futures::{StreamExt, TryStreamExt};
 use salver_model::ports::Table;
-use salver_model::{Batches, EntryKind, Filter, Item, Query};
+use salver_model::{Batches, EntryKind, Filter, Item, Query, ReadView};
 
 use super::{Shown, join};
 use crate::restricted::RestrictedTable;
@@ -28,6 +28,8 @@ use crate::restricted::RestrictedTable;
 #[derive(Clone, Debug)]
 pub(super) struct PortScan {
     table: Arc<dyn Table>,
+    /// The table in the view of its statement, once the plan is complete. Copies of the scan share it.
+    in_view: Arc<OnceLock<Arc<dyn Table>>>,
     schema: SchemaRef,
     query: Query,
     /// Dynamic filters, which a join fills in from its build side while it runs.
@@ -43,7 +45,15 @@ impl PortScan {
             EmissionType::Incremental,
             Boundedness::Bounded,
         );
-        Self { table, schema, query, joined: Vec::new(), properties: Arc::new(properties) }
+        Self { table, in_view: Arc::default(), schema, query, joined: Vec::new(), properties: Arc::new(properties) }
+    }
+
+    /// Has the scan read its table in a view.
+    pub(super) fn see(&self, view: &Arc<ReadView>) {
+        if let Some(table) = self.table.in_view(view) {
+            // A plan gets a view once.
+            let _ = self.in_view.set(table);
+        }
     }
 }
 
@@ -122,7 +132,8 @@ impl ExecutionPlan for PortScan {
     }
 
     fn execute(&self, _partition: usize, _context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let (table, mut query, schema) = (Arc::clone(&self.table), self.query.clone(), Arc::clone(&self.schema));
+        let table = Arc::clone(self.in_view.get().unwrap_or(&self.table));
+        let (mut query, schema) = (self.query.clone(), Arc::clone(&self.schema));
         let joined = self.joined.clone();
         // A projection without columns still needs the number of rows.
         let only_count = schema.fields().is_empty();

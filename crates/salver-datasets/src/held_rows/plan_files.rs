@@ -22,7 +22,7 @@ use object_store::{
 };
 use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::arrow::async_reader::AsyncFileReader;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use salver_model::Error;
 
 use super::open_files::Opened;
@@ -39,12 +39,14 @@ pub(crate) struct OpenedReaders {
     opened: Arc<Opened>,
     /// Cache of footers, shared by all datasets.
     footers: Arc<FileMetadataCache>,
+    keeps_indexes: bool,
 }
 
 impl OpenedReaders {
-    /// Returns a factory of readers for the files in `opened`, which it keeps open.
-    pub(crate) fn new(opened: Arc<Opened>, footers: Arc<FileMetadataCache>) -> Self {
-        Self { opened, footers }
+    /// Returns a factory of readers for the files in `opened`, which it keeps open. With `keeps_indexes`, for a scan
+    /// with conditions, the page index of a file that is read again is kept with its footer.
+    pub(crate) fn new(opened: Arc<Opened>, footers: Arc<FileMetadataCache>, keeps_indexes: bool) -> Self {
+        Self { opened, footers, keeps_indexes }
     }
 }
 
@@ -68,6 +70,7 @@ impl ParquetFileReaderFactory for OpenedReaders {
             opened: Arc::clone(&self.opened),
             number,
             footers: Arc::clone(&self.footers),
+            keeps_indexes: self.keeps_indexes,
         }))
     }
 }
@@ -80,6 +83,29 @@ struct PlainReader {
     opened: Arc<Opened>,
     number: usize,
     footers: Arc<FileMetadataCache>,
+    keeps_indexes: bool,
+}
+
+impl PlainReader {
+    /// Returns the metadata with the page index, if that should be kept. The engine asks for a footer alone, and then
+    /// decodes the index for each scan anew, which is most of the time of a look-up (DataFusion 55).
+    async fn with_index(
+        &mut self,
+        read: Arc<ParquetMetaData>,
+        options: Option<&ArrowReaderOptions>,
+    ) -> parquet::errors::Result<Arc<ParquetMetaData>> {
+        if read.column_index().is_some() || !has_index(&read) {
+            return Ok(read);
+        }
+        let options = options.cloned().unwrap_or_default().with_page_index_policy(PageIndexPolicy::Optional);
+        self.inner.get_metadata(Some(&options)).await
+    }
+}
+
+/// Returns whether the file has a page index, as files of one writer have for each column or for none.
+fn has_index(metadata: &ParquetMetaData) -> bool {
+    let first = metadata.row_groups().first();
+    first.is_some_and(|group| group.columns().iter().any(|column| column.column_index_offset().is_some()))
 }
 
 impl AsyncFileReader for PlainReader {
@@ -96,7 +122,11 @@ impl AsyncFileReader for PlainReader {
         options: Option<&'a ArrowReaderOptions>,
     ) -> BoxFuture<'a, parquet::errors::Result<Arc<ParquetMetaData>>> {
         Box::pin(async move {
-            let read = self.inner.get_metadata(options).await?;
+            let is_known = self.footers.get(&self.about.location).is_some();
+            let mut read = self.inner.get_metadata(options).await?;
+            if self.keeps_indexes && is_known {
+                read = self.with_index(read, options).await?;
+            }
             let needed = self.opened.needs_plain(self.number);
             // The cache may have the other one already: also for another dataset with this file.
             if is_made(&read) || needed.and_then(OnceLock::get) == Some(&false) {

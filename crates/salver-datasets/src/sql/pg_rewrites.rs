@@ -121,7 +121,8 @@ impl VisitorMut for Rewriter {
                 .and_then(|()| row_comparison::rewrite(expr))
                 .and_then(|()| operators::rewrite(expr))
                 .and_then(|()| regular_expressions::rewrite(expr))
-                .and_then(|()| function_names::rewrite(expr)),
+                .and_then(|()| function_names::rewrite(expr))
+                .map(|()| conditions::planned_as_operators(expr)),
         )
     }
 }

@@ -18,7 +18,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use salver_model::entry::{Description, EntryKind};
 use salver_model::ports::{Held, MaybeReady, Table, Tables};
 use salver_model::spec::{RunsAs, ViewSpec};
-use salver_model::{Error, Name, Query, Result, Rows, Version};
+use salver_model::{Error, Name, Query, ReadView, Result, Rows, Version};
 
 use super::plan_view;
 use crate::append_only::HeldTable;
@@ -251,6 +251,16 @@ impl Table for ViewTable {
     fn current(&self) -> Option<Arc<dyn Table>> {
         let now = |table: &Arc<dyn Table>| table.current().unwrap_or_else(|| Arc::clone(table));
         self.grows().then(|| Arc::new(self.over(self.inputs.iter().map(now).collect())) as _)
+    }
+
+    /// Returns the view over tables in one view of each database, for one with the owner's rights: the statement of any
+    /// other is planned as a part of the caller's.
+    fn in_view(&self, view: &Arc<ReadView>) -> Option<Arc<dyn Table>> {
+        let seen: Vec<Option<Arc<dyn Table>>> = self.inputs.iter().map(|table| table.in_view(view)).collect();
+        let is_seen = seen.iter().any(Option::is_some);
+        let inputs = seen.into_iter().zip(self.inputs.iter());
+        let inputs = inputs.map(|(seen, table)| seen.unwrap_or_else(|| Arc::clone(table)));
+        is_seen.then(|| Arc::new(self.over(inputs.collect())) as _)
     }
 
     async fn hold(&self, _parts: usize) -> Result<Arc<dyn Held>> {

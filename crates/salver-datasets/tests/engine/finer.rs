@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, Int64Array, RecordBatch, Time32SecondArray, TimestampMillisecondArray, TimestampSecondArray,
+    ArrayRef, Int64Array, RecordBatch, Time32SecondArray, Time64NanosecondArray, TimestampMillisecondArray,
+    TimestampSecondArray,
 };
 use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use salver_model::SqlQuery;
@@ -19,6 +20,7 @@ async fn times_are_not_cut_to_the_unit_of_a_column() {
         ("ms", Arc::new(TimestampMillisecondArray::from(vec![0, 1_000, 1_001]))),
         ("z", Arc::new(TimestampSecondArray::from(vec![0, 1, 2]).with_timezone("UTC"))),
         ("c", Arc::new(Time32SecondArray::from(vec![0, 1, 2]))),
+        ("n", Arc::new(Time64NanosecondArray::from(vec![0, 1_000_000_000, 2_000_000_001]))),
     ];
     let fields: Vec<Field> =
         columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true)).collect();
@@ -46,11 +48,29 @@ async fn times_are_not_cut_to_the_unit_of_a_column() {
         ("c = '00:00:00.5'", 0),
         ("c < '00:00:00.5'", 1),
         ("c = time '00:00:01'", 1),
+        ("c = n", 2),
+        ("c < n", 1),
+        ("c is distinct from n", 1),
+        ("n is not distinct from c", 2),
+        ("c is distinct from time '00:00:01'", 2),
+        ("c is distinct from '00:00:00.5'", 3),
+        ("s is not distinct from ms", 2),
+        ("n in (c)", 2),
+        ("n between c and c", 2),
+        ("case c when n then true else false end", 2),
+        ("nullif(c, n) is null", 2),
     ] {
-        let text = format!("select id from t where {condition}");
-        let query = SqlQuery { text: text.clone(), ..SqlQuery::default() };
-        let rows = engine.run(Arc::clone(&tables), &query).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
-        let rows = generated::collect(rows).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
-        assert_eq!(rows.num_rows(), count, "{text}");
+        // The types of a select list are needed before those of conditions are made equal.
+        for text in [
+            format!("select id from t where {condition}"),
+            format!("select id from (select id, {condition} as holds from t) where holds"),
+            format!("select a.id from t a join (select id as b from t) on a.id = b and {condition}"),
+        ] {
+            let query = SqlQuery { text: text.clone(), ..SqlQuery::default() };
+            let rows =
+                engine.run(Arc::clone(&tables), &query).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
+            let rows = generated::collect(rows).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
+            assert_eq!(rows.num_rows(), count, "{text}");
+        }
     }
 }

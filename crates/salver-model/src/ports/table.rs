@@ -11,6 +11,7 @@ use crate::filter::Filter;
 use crate::ports::{Held, MaybeReady};
 use crate::principal::Principal;
 use crate::query::Query;
+use crate::read_view::ReadView;
 use crate::reply::Rows;
 use crate::version::Version;
 
@@ -74,6 +75,15 @@ pub trait Table: Send + Sync + std::fmt::Debug {
     /// comparisons; `None` if whoever reads has to. The filter may name columns that the description does not have.
     fn with_rows(&self, filter: &Filter) -> Option<Arc<dyn Table>> {
         let _ = filter;
+        None
+    }
+
+    /// Returns the table as one of a statement's: all reads of tables in one `view` that belong to the same database see
+    /// the same state of it. `None` if each read sees that anyway, or the table is in a view already.
+    ///
+    /// The reads of a view run one after the other. One must not wait for another that began later.
+    fn in_view(&self, view: &Arc<ReadView>) -> Option<Arc<dyn Table>> {
+        let _ = view;
         None
     }
 

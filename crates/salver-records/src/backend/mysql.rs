@@ -10,6 +10,7 @@ mod load;
 mod merged_reads;
 mod pool;
 mod read;
+mod read_transaction;
 mod reflect;
 mod snapshot;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use tokio::sync::mpsc;
 use self::client::Client;
 pub(crate) use self::error_numbers::is_nowhere;
 use self::pool::Pool;
+pub(crate) use self::read_transaction::MysqlTransaction;
 pub(crate) use self::snapshot::MysqlSnapshot;
 use crate::backend::snapshot_permits::Places;
 use crate::cell::RowSink;

@@ -12,6 +12,7 @@ mod define;
 mod load;
 mod pool;
 mod read;
+mod read_transaction;
 mod reflect;
 mod shared_connections;
 pub(crate) mod snapshot;
@@ -29,6 +30,7 @@ use salver_model::{Result, Shares};
 
 use self::connect_options::ConnectOptions;
 use self::pool::{Pool, PostgresLease};
+pub(crate) use self::read_transaction::PostgresTransaction;
 use self::shared_connections::SharedConnections;
 pub(crate) use self::snapshot::PostgresSnapshot;
 use self::sqlstate::Fault;

@@ -15,6 +15,7 @@ use tonic::codegen::Service;
 
 use super::Shared;
 use super::refusal;
+use super::row_body;
 
 /// Who is at the other end of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +44,7 @@ pub(super) async fn answer(
     match admit(request.headers(), peer, shared).await {
         Ok(admitted) => {
             request.extensions_mut().insert(admitted);
-            shared.service.clone().call(request).await
+            shared.service.clone().call(request).await.map(row_body::with_rows)
         }
         Err(error) => Ok(refusal::status(shared.reception.disclose(error)).into_http()),
     }

@@ -18,11 +18,12 @@ use tonic::{Status, Streaming};
 
 use super::admission::Admitted;
 use super::logins::Logins;
-use super::outflow::{self, Account, Messages};
+use super::outflow::{self, Account};
 use super::parameters::{self, ReceivedRows};
 use super::prepared::PreparedStatements;
 use super::query;
 use super::refusal::{not_offered, read_only, unreadable};
+use super::row_body::Messages;
 use super::table::HeldTables;
 use super::tickets::{Ticket, Tickets, unknown};
 use super::{listing, refusal, statement};

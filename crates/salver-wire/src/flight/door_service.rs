@@ -16,9 +16,10 @@ use tonic::{Request, Response, Status, Streaming};
 
 use super::admission::admitted;
 use super::door::{CLOSE, Door, PREPARE};
-use super::outflow::{Messages, portable};
+use super::outflow::portable;
 use super::query::unwritable;
 use super::refusal::not_offered;
+use super::row_body::{self, WholeMessages};
 
 /// A stream of answers.
 type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
@@ -33,11 +34,11 @@ fn ready<T: Send + 'static>(answers: impl IntoIterator<Item = T, IntoIter: Send 
 impl FlightService for Door {
     type HandshakeStream = Answers<HandshakeResponse>;
     type ListFlightsStream = Answers<FlightInfo>;
-    type DoGetStream = Messages;
+    type DoGetStream = WholeMessages;
     type DoPutStream = Answers<PutResult>;
     type DoActionStream = Answers<ActionResult>;
     type ListActionsStream = Answers<ActionType>;
-    type DoExchangeStream = Messages;
+    type DoExchangeStream = WholeMessages;
 
     async fn handshake(
         &self,
@@ -75,7 +76,7 @@ impl FlightService for Door {
 
     async fn do_get(&self, request: Request<Ticket>) -> Result<Response<Self::DoGetStream>, Status> {
         let admitted = admitted(&request)?;
-        self.rows(admitted, &request.into_inner()).await.map(Response::from)
+        self.rows(admitted, &request.into_inner()).await.map(row_body::leave)
     }
 
     async fn do_put(&self, request: Request<Streaming<FlightData>>) -> Result<Response<Self::DoPutStream>, Status> {

@@ -11,11 +11,9 @@ use std::time::{Duration, Instant};
 use arrow::array::Array;
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
-use arrow_flight::FlightData;
-use arrow_flight::encode::{FlightDataEncoder, FlightDataEncoderBuilder};
-use arrow_flight::error::FlightError;
 use futures::{Stream, StreamExt, stream};
 use salver_formats::{Portable, PortableFormat};
+use salver_model::access::Bound;
 use salver_model::limits::{PARK_MS, STALL_MS_MAX};
 use salver_model::reply::BatchStream;
 use salver_model::{Batches, Error, Result, Rows};
@@ -23,6 +21,9 @@ use salver_service::reception::{Outcome, Reception, Welcome};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tonic::Status;
 
+use super::query::unwritable;
+use super::row_body::Messages;
+use super::row_message::{MessageEncoder, RowMessage};
 use super::{WIRE, refusal};
 
 /// Bytes of rows in a message, about. Clients take 4 MiB unless they say otherwise, and those written in Go find memory
@@ -32,9 +33,6 @@ const MESSAGE_BYTES: usize = 960 * 1024;
 const STALL: Duration = Duration::from_millis(STALL_MS_MAX);
 /// Time after which what is read for a client that takes nothing is let go.
 const GLANCE: Duration = Duration::from_millis(PARK_MS);
-
-/// Messages for a client.
-pub(super) type Messages = Pin<Box<dyn Stream<Item = std::result::Result<FlightData, Status>> + Send>>;
 
 /// Rows to be sent.
 pub(super) struct Outflow {
@@ -108,38 +106,77 @@ pub(super) fn portable(schema: &Schema) -> Portable {
 async fn pump(
     outflow: Outflow,
     account: Account,
-    sender: Sender<std::result::Result<FlightData, Status>>,
+    sender: Sender<std::result::Result<RowMessage, Status>>,
     is_whole: Arc<AtomicBool>,
 ) {
     let Outflow { schema, batches, rest, welcome } = outflow;
-    let account = Arc::new(account);
-    let (bound, mut sent_bytes) = (welcome.caller.limits.response_bytes(), 0_u64);
-    let mut encoder = encoded(&schema, batches, &account);
-    loop {
-        let next = tokio::select! {
-            biased;
-            () = sender.closed() => return,
-            next = encoder.next() => next,
-        };
-        let message = match next {
-            None => break,
-            Some(Ok(message)) => {
-                sent_bytes += (message.data_header.len() + message.data_body.len()) as u64;
-                if bound.is_exceeded_by(sent_bytes) { Err(account.refuse(bound.refuse_answer())) } else { Ok(message) }
-            }
-            Some(Err(error)) => Err(Status::from(error)),
-        };
-        let is_last = message.is_err();
-        let Some(permit) = reserve(&sender, rest.as_deref()).await else { return };
-        permit.send(message);
-        if is_last {
+    let bound = welcome.caller.limits.response_bytes();
+    let mut sending = Sending { sender: &sender, rest: rest.as_deref(), bound, sent_bytes: 0 };
+    match sending.all(&schema, batches).await {
+        Ok(()) => {
             is_whole.store(true, Ordering::Release);
-            return;
+            account.done();
+        }
+        Err(PumpEnd::Left) => {}
+        Err(PumpEnd::Failed(error)) => {
+            let Some(permit) = reserve(&sender, rest.as_deref()).await else { return };
+            permit.send(Err(account.refuse(error)));
+            is_whole.store(true, Ordering::Release);
         }
     }
-    is_whole.store(true, Ordering::Release);
-    account.done();
     drop(welcome);
+}
+
+/// Why not all rows were sent.
+enum PumpEnd {
+    /// The client left, or takes nothing.
+    Left,
+    /// The rows failed, or are too many.
+    Failed(Error),
+}
+
+impl From<Error> for PumpEnd {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// An answer that is being sent.
+struct Sending<'s> {
+    sender: &'s Sender<std::result::Result<RowMessage, Status>>,
+    rest: Option<&'s (dyn Fn() + Send + Sync)>,
+    bound: Bound,
+    sent_bytes: u64,
+}
+
+impl Sending<'_> {
+    /// Sends the schema at once, and then the rows, in messages that clients take.
+    async fn all(&mut self, schema: &Schema, mut batches: BatchStream) -> std::result::Result<(), PumpEnd> {
+        let portable = portable(schema);
+        let (mut encoder, first) = MessageEncoder::new(portable.schema()).map_err(unwritable)?;
+        self.one(first).await?;
+        loop {
+            let next = tokio::select! {
+                biased;
+                () = self.sender.closed() => return Err(PumpEnd::Left),
+                next = batches.next() => next,
+            };
+            let Some(batch) = next else { return Ok(()) };
+            let batch = portable.batch(&batch?)?;
+            for piece in Pieces::of(batch, MESSAGE_BYTES) {
+                self.one(encoder.encode(&piece).map_err(unwritable)?).await?;
+            }
+        }
+    }
+
+    async fn one(&mut self, message: RowMessage) -> std::result::Result<(), PumpEnd> {
+        self.sent_bytes += message.bytes();
+        if self.bound.is_exceeded_by(self.sent_bytes) {
+            return Err(self.bound.refuse_answer().into());
+        }
+        reserve(self.sender, self.rest).await.ok_or(PumpEnd::Left)?.send(Ok(message));
+        Ok(())
+    }
 }
 
 /// Waits for the client to take a message; `None` if it leaves, or takes nothing for too long.
@@ -153,22 +190,6 @@ async fn reserve<'s, T>(sender: &'s Sender<T>, rest: Option<&(dyn Fn() + Send + 
     tokio::time::timeout(STALL, sender.reserve()).await.ok()?.ok()
 }
 
-/// Encodes rows, in messages that clients take.
-fn encoded(schema: &Schema, batches: BatchStream, account: &Arc<Account>) -> FlightDataEncoder {
-    let portable = portable(schema);
-    let schema = Arc::clone(portable.schema());
-    let account = Arc::clone(account);
-    let pieces = batches.flat_map(move |batch| match batch.and_then(|batch| portable.batch(&batch)) {
-        Ok(batch) => Pieces::of(batch, MESSAGE_BYTES).map(Ok).left_stream(),
-        Err(error) => {
-            let status = account.refuse(error);
-            stream::iter([Err(FlightError::Tonic(Box::new(status)))]).right_stream()
-        }
-    });
-    // The encoder would divide batches by the memory of which they are a slice, and not by their rows.
-    FlightDataEncoderBuilder::new().with_schema(schema).with_max_flight_data_size(usize::MAX).build(pieces)
-}
-
 /// The pieces of a batch, each of about as many bytes as a message may have, or of one row.
 struct Pieces {
     waiting: VecDeque<RecordBatch>,
@@ -176,8 +197,8 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn of(batch: RecordBatch, bytes: usize) -> stream::Iter<Self> {
-        stream::iter(Self { waiting: VecDeque::from([batch]), bytes })
+    fn of(batch: RecordBatch, bytes: usize) -> Self {
+        Self { waiting: VecDeque::from([batch]), bytes }
     }
 }
 
@@ -206,13 +227,13 @@ fn weight(batch: &RecordBatch) -> usize {
 
 /// What the task sends; an answer that ends before its end is an error.
 struct Received {
-    receiver: Receiver<std::result::Result<FlightData, Status>>,
+    receiver: Receiver<std::result::Result<RowMessage, Status>>,
     is_whole: Arc<AtomicBool>,
     has_ended: bool,
 }
 
 impl Stream for Received {
-    type Item = std::result::Result<FlightData, Status>;
+    type Item = std::result::Result<RowMessage, Status>;
 
     fn poll_next(
         mut self: Pin<&mut Self>,
@@ -254,23 +275,21 @@ pub(super) fn of_batch(
 mod tests {
     use std::sync::Arc;
 
-    use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-    use futures::StreamExt;
-
     use super::{Pieces, weight};
+    use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 
-    #[tokio::test]
-    async fn pieces_are_small_and_all_rows_in_order() {
+    #[test]
+    fn pieces_are_small_and_all_rows_in_order() {
         let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1_000));
         let texts = (0..1_000_usize).map(|row| "x".repeat(if row == 700 { 50_000 } else { row % 7 }));
         let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
         let batch = RecordBatch::try_from_iter([("n", numbers), ("t", texts)]).unwrap();
         let slice = batch.slice(10, 900);
-        let pieces: Vec<RecordBatch> = Pieces::of(slice.clone(), 4_096).collect().await;
+        let pieces: Vec<RecordBatch> = Pieces::of(slice.clone(), 4_096).collect();
         assert!(pieces.iter().all(|piece| weight(piece) <= 4_096 || piece.num_rows() == 1));
         assert!(pieces.len() < 40, "{}", pieces.len());
         assert_eq!(arrow::compute::concat_batches(&slice.schema(), &pieces).unwrap(), slice);
-        let empty: Vec<RecordBatch> = Pieces::of(batch.slice(0, 0), 4_096).collect().await;
+        let empty: Vec<RecordBatch> = Pieces::of(batch.slice(0, 0), 4_096).collect();
         assert_eq!(empty.len(), 1);
     }
 }

@@ -10,9 +10,9 @@ use datafusion::sql::sqlparser::ast::BinaryOperator;
 use super::typed_literals::{self, written};
 use super::{TypeOf, datetime_operators, list_operators};
 
-/// Name of `is distinct from` in a statement beside a quoted literal, whose type the other side determines.
+/// Name of `is distinct from` as an operator of a statement.
 pub(crate) const DISTINCT: &str = "is distinct from";
-/// Name of `is not distinct from` in a statement beside a quoted literal.
+/// Name of `is not distinct from` as an operator of a statement.
 pub(crate) const NOT_DISTINCT: &str = "is not distinct from";
 
 /// Planner of operators. The SQL planner needs their types at once, so an analyzer rule would be too late.
@@ -77,7 +77,8 @@ fn distinct(left: Expr, op: Operator, right: Expr, type_of: TypeOf<'_>) -> Expr 
         true => cast(part, DataType::Boolean),
         false => part,
     };
-    binary_expr(read(left, other), op, read(right, one))
+    let (left, right) = (read(left, other), read(right, one));
+    datetime_operators::operation(&left, op, &right, type_of).unwrap_or_else(|| binary_expr(left, op, right))
 }
 
 /// Reads text literals among the operands of `and` and `or` as booleans.

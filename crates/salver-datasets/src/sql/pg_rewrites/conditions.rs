@@ -1,4 +1,5 @@
-//! Quoted literals where a condition stands: `where 't'`, `not 'f'`, `b is distinct from 't'`. They are booleans.
+//! Quoted literals where a condition stands: `where 't'`, `not 'f'`. They are booleans. And `is distinct from`, which is
+//! a condition and an operator.
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CastKind, DataType, Expr, Function, FunctionArguments, JoinConstraint, JoinOperator, Select,
@@ -32,12 +33,16 @@ pub(super) fn rewrite(expr: &mut Expr) {
     match expr {
         Expr::UnaryOp { op: UnaryOperator::Not, expr } => read(expr),
         Expr::Function(Function { filter: Some(condition), args: FunctionArguments::List(_), .. }) => read(condition),
-        Expr::IsDistinctFrom(left, right) if is_quoted(left) != is_quoted(right) => {
-            *expr = beside(DISTINCT, take(left), take(right));
-        }
-        Expr::IsNotDistinctFrom(left, right) if is_quoted(left) != is_quoted(right) => {
-            *expr = beside(NOT_DISTINCT, take(left), take(right));
-        }
+        _ => {}
+    }
+}
+
+/// Has our planner see `is distinct from`, which the engine plans without asking it. This comes when nothing else looks
+/// for the predicate any more.
+pub(super) fn planned_as_operators(expr: &mut Expr) {
+    match expr {
+        Expr::IsDistinctFrom(left, right) => *expr = beside(DISTINCT, take(left), take(right)),
+        Expr::IsNotDistinctFrom(left, right) => *expr = beside(NOT_DISTINCT, take(left), take(right)),
         _ => {}
     }
 }

@@ -134,6 +134,11 @@ impl Pool {
         self.connect().await
     }
 
+    /// Stops the statement that a connection runs; its transaction goes on.
+    pub(super) async fn interrupt(&self, connection: u32) {
+        self.inner.kill(format!("KILL QUERY {connection}")).await;
+    }
+
     async fn connect(&self) -> Result<Client> {
         self.inner.connect().await.map_err(|failure| error_numbers::connecting(failure, self.place()))
     }
@@ -160,21 +165,21 @@ impl Inner {
         let made = timeout(Duration::from_millis(DATABASE_CONNECT_MS_MAX), made).await;
         made.unwrap_or_else(|_| Err(Failure::Other(Box::new(error_numbers::Overdue))))
     }
+
+    /// Runs a `KILL` on a connection of its own. The statement it is for may have ended by itself; then the server
+    /// reports an error.
+    async fn kill(self: &Arc<Self>, statement: String) {
+        let Ok(_turn) = self.ending.acquire().await else { return };
+        if let Ok(mut client) = self.connect().await {
+            let killing = client.connection().query_drop(statement);
+            let _ = timeout(Duration::from_millis(DATABASE_CONNECT_MS_MAX), killing).await;
+        }
+    }
 }
 
 impl Ender for Inner {
     fn end(self: Arc<Self>, connection: u32) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        runtime.spawn(async move {
-            let Ok(_turn) = self.ending.acquire().await else { return };
-            if let Ok(mut client) = self.connect().await {
-                // The statement may have ended by itself; then the server reports an error.
-                let _ = timeout(
-                    Duration::from_millis(DATABASE_CONNECT_MS_MAX),
-                    client.connection().query_drop(format!("KILL {connection}")),
-                )
-                .await;
-            }
-        });
+        runtime.spawn(async move { self.kill(format!("KILL {connection}")).await });
     }
 }

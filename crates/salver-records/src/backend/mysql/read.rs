@@ -10,11 +10,12 @@ use super::client::Client;
 use super::error_numbers;
 use super::merged_reads::merged;
 use super::pool::Pool;
+use super::read_transaction;
 use crate::cell::RowSink;
 use crate::statement::{Bind, Read};
 
 /// Reason for an early end of reads.
-enum ReadEnd {
+pub(super) enum ReadEnd {
     /// The database, or the connection to it.
     Failure(Failure),
     /// The sink.
@@ -30,11 +31,11 @@ impl From<Failure> for ReadEnd {
 }
 
 /// The destination of rows.
-struct Way<'a, S: RowSink> {
-    sink: &'a mut S,
-    out: Option<&'a mpsc::Sender<Result<S::Piece>>>,
+pub(super) struct Way<'a, S: RowSink> {
+    pub(super) sink: &'a mut S,
+    pub(super) out: Option<&'a mpsc::Sender<Result<S::Piece>>>,
     /// Number of rows passed on: a read can't be retried once there is one.
-    rows: u64,
+    pub(super) rows: u64,
 }
 
 impl<S: RowSink> Way<'_, S> {
@@ -103,7 +104,12 @@ async fn run<S: RowSink>(client: &mut Client, reads: &[Read], way: &mut Way<'_, 
     }
 }
 
-async fn one<S: RowSink>(client: &mut Client, read: &Read, index: usize, way: &mut Way<'_, S>) -> Result<(), ReadEnd> {
+pub(super) async fn one<S: RowSink>(
+    client: &mut Client,
+    read: &Read,
+    index: usize,
+    way: &mut Way<'_, S>,
+) -> Result<(), ReadEnd> {
     client.start(&read.sql, &[&read.binds]).await?;
     while let Some(row) = client.next().await? {
         client.buffer.hand_over(&row, &read.kinds, index, way.sink).map_err(ReadEnd::Error)?;
@@ -138,7 +144,7 @@ async fn together<S: RowSink>(
 }
 
 async fn in_snapshot<S: RowSink>(client: &mut Client, reads: &[Read], way: &mut Way<'_, S>) -> Result<(), ReadEnd> {
-    client.run("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").await?;
+    read_transaction::begin(client).await?;
     for (index, read) in reads.iter().enumerate() {
         if let Err(ended) = one(client, read, index, way).await {
             // The connection goes back to the pool after a failure of the statement.

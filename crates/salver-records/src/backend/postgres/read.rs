@@ -20,11 +20,11 @@ use crate::statement::Read;
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// The destination of rows.
-struct RowForwarder<S: RowSink> {
-    sink: S,
-    out: Option<mpsc::Sender<Result<S::Piece>>>,
+pub(super) struct RowForwarder<S: RowSink> {
+    pub(super) sink: S,
+    pub(super) out: Option<mpsc::Sender<Result<S::Piece>>>,
     /// Whether the sink has seen a row, which rules out a retry.
-    seen: bool,
+    pub(super) seen: bool,
 }
 
 impl Postgres {
@@ -35,7 +35,7 @@ impl Postgres {
         sink: S,
         out: Option<mpsc::Sender<Result<S::Piece>>>,
     ) -> Result<S> {
-        let mut rows = RowForwarder { sink, out, seen: false };
+        let mut rows = RowForwarder::new(sink, out);
         let mut again = false;
         loop {
             let began = Instant::now();
@@ -94,7 +94,7 @@ impl Postgres {
         }
         lease.asks();
         let ended = if let ([read], [statement], [forms]) = (reads, prepared.as_slice(), all_forms.as_slice()) {
-            one(&lease, read, statement, forms, rows).await
+            one(&lease, read, statement, forms, (0, rows)).await
         } else {
             flight(&lease, reads, &prepared, &all_forms, rows).await
         };
@@ -107,17 +107,17 @@ impl Postgres {
     }
 }
 
-/// Runs one statement, which is a snapshot by itself.
-async fn one<S: RowSink>(
+/// Runs one statement, which is a snapshot by itself, as the read with this index.
+pub(super) async fn one<S: RowSink>(
     connection: &Connection,
     read: &Read,
     statement: &Statement,
     forms: &[PostgresForm],
-    rows: &mut RowForwarder<S>,
+    (index, rows): (usize, &mut RowForwarder<S>),
 ) -> Result<(), Fault> {
     let asked = connection.client.query_raw(statement, read.binds.iter().map(Wire));
     let stream = connection.within(asked).await?;
-    take(connection, stream, forms, (0, rows, true)).await
+    take(connection, stream, forms, (index, rows, true)).await
 }
 
 /// Runs several statements in one transaction, pipelined with its begin and end. After a failure the server rejects the
@@ -174,6 +174,10 @@ async fn take<S: RowSink>(
 }
 
 impl<S: RowSink> RowForwarder<S> {
+    pub(super) fn new(sink: S, out: Option<mpsc::Sender<Result<S::Piece>>>) -> Self {
+        Self { sink, out, seen: false }
+    }
+
     /// Sends the finished pieces.
     async fn send(&mut self) -> Result<()> {
         let Some(out) = &self.out else { return Ok(()) };

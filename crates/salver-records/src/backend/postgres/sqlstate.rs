@@ -54,6 +54,12 @@ impl Fault {
         })
     }
 
+    /// Returns whether the statement was cancelled.
+    pub(super) fn is_cancelled(&self) -> bool {
+        let Self::Driver(error) = self else { return false };
+        error.code().is_some_and(|code| code.code() == "57014")
+    }
+
     /// Returns the context in which the server says that it stopped.
     pub(super) fn context(&self) -> Option<&str> {
         let Self::Driver(error) = self else { return None };

@@ -115,7 +115,7 @@ pub(super) async fn read<S: RowSink>(
 }
 
 /// Sends the finished pieces.
-fn send<S: RowSink>(sink: &mut S, out: &Sender<Result<S::Piece>>, watch: &Watch) -> Result<()> {
+pub(super) fn send<S: RowSink>(sink: &mut S, out: &Sender<Result<S::Piece>>, watch: &Watch) -> Result<()> {
     let Some(piece) = sink.piece() else { return Ok(()) };
     let gone = || Error::new(Code::Execution, "the caller is gone");
     match out.try_send(Ok(piece)) {

@@ -1,0 +1,36 @@
+//! Has all scans of a plan see one state of each database:
+//!
+//! ```sql
+//! select (select sum(amount) from bank.debits) = (select sum(amount) from bank.credits)
+//! ```
+//!
+//! Without that, each scan would see the state of the moment in which it begins.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::NestedLoopJoinExec;
+use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
+use salver_model::ReadView;
+
+use super::scan::PortScan;
+
+/// Puts the tables of the plan's scans in one view, unless a single scan is read once.
+pub(crate) fn give_one_view(plan: &Arc<dyn ExecutionPlan>) -> Result<()> {
+    let (mut scans, mut reads_again) = (Vec::new(), false);
+    plan.apply(|node| {
+        if let Some(scan) = node.downcast_ref::<PortScan>() {
+            scans.push(scan.clone());
+        }
+        // Such a join reads its left side again when that does not fit into memory.
+        reads_again |= node.is::<RecursiveQueryExec>() || node.is::<NestedLoopJoinExec>();
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    if scans.len() > 1 || reads_again && !scans.is_empty() {
+        let view = ReadView::new(reads_again);
+        scans.iter().for_each(|scan| scan.see(&view));
+    }
+    Ok(())
+}
