@@ -70,5 +70,13 @@ pub(crate) fn answer(context: &RequestContext<'_>) -> Response<Body> {
     if context.app.has_provider() || context.app.has_accounts() {
         index["doors"]["me"] = format!("{base}/api/me").into();
     }
+    // Who asks, and how one may be known here: a page that is told need not find it out by what is refused.
+    if let Some(methods) = app.auth.methods() {
+        index["auth"] = methods.into();
+        let identity = context.caller.identity().map(str::to_owned);
+        if let Some(caller) = identity.or_else(|| context.caller.attribute("auth")) {
+            index["caller"] = caller.into();
+        }
+    }
     status::json_response(&index)
 }

@@ -1,24 +1,61 @@
-import { expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 
-vi.stubGlobal("document", { baseURI: "http://server/", cookie: "" });
-vi.stubGlobal("sessionStorage", { getItem: () => null });
+const items = new Map<string, string>();
+vi.stubGlobal("document", { baseURI: "http://server/", cookie: "XSRF-TOKEN=%E0%A4%A" });
+vi.stubGlobal("sessionStorage", {
+  getItem: (key: string) => items.get(key) ?? null,
+  setItem: (key: string, value: string) => void items.set(key, value),
+  removeItem: (key: string) => void items.delete(key),
+});
+const { ApiError, onUnauthorized, send } = await import("./api");
+const { apiKey, basicKey } = await import("./credentials");
 
-test("that callers may be known is told by the server's own answers", async () => {
-  const { answersDiffer, send } = await import("./api");
-  const asked: Headers[] = [];
-  let cache = "private, no-cache";
+let asked: Headers[] = [];
+beforeEach(() => {
+  items.clear();
+  asked = [];
   vi.stubGlobal("fetch", async (_: string, init: RequestInit) => {
     asked.push(new Headers(init.headers));
-    return new Response("{}", { headers: { "cache-control": cache } });
+    return new Response("{}");
   });
-  await send({ path: "api/functions/f/g" });
-  expect(answersDiffer.value).toBe(false);
-  cache = "no-store";
+});
+
+test("the browser must not ask for a name and a password itself", async () => {
   await send({ path: "api/columns" });
-  expect(answersDiffer.value).toBe(false);
-  cache = "private, no-cache";
-  await send({ path: "api/columns" });
-  expect(answersDiffer.value).toBe(true);
-  // The browser must not ask for a name and a password itself.
-  expect(asked.every((headers) => headers.get("x-requested-with") === "XMLHttpRequest")).toBe(true);
+  expect(asked[0]?.get("x-requested-with")).toBe("XMLHttpRequest");
+});
+
+test("whatever is typed into a header is sent in UTF-8, or refused in words", async () => {
+  await send({ path: "api/functions/f/g", method: "POST", headers: { "X-Who": " Żaneta 😀\n", "X-Plain": "a, b" } });
+  const bytes = Uint8Array.from(asked[0]?.get("x-who") ?? "", (character) => character.charCodeAt(0));
+  expect(new TextDecoder().decode(bytes)).toBe("Żaneta 😀");
+  expect(asked[0]?.get("x-plain")).toBe("a, b");
+  const refused = await send({ path: "api/tables/t", headers: { "X-Who": "a\nb" } }).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(ApiError);
+  expect((refused as Error).message).toContain("X-Who");
+});
+
+test("a key that no header carries is not held", async () => {
+  items.set("salver.api_key", "clé");
+  await send({ path: "" });
+  expect(asked[0]?.has("authorization")).toBe(false);
+  expect(items.size).toBe(0);
+  apiKey.set(basicKey("Żaneta", "pässword"));
+  await send({ path: "" });
+  expect(asked[1]?.get("authorization")).toBe(basicKey("Żaneta", "pässword"));
+  // Who proves something else in one request sends that.
+  await send({ path: "", headers: { Authorization: "Bearer other" } });
+  expect(asked[2]?.get("authorization")).toBe("Bearer other");
+});
+
+test("a refusal of what the tab holds is told, and not that of a log-in", async () => {
+  const told: string[] = [];
+  onUnauthorized.handler = (path) => void told.push(path);
+  apiKey.set("old");
+  vi.stubGlobal("fetch", async () => new Response('{"error":"authentication_failed"}', { status: 401 }));
+  await expect(send({ path: "" })).rejects.toThrow();
+  await expect(send({ path: "", headers: { Authorization: "Bearer new" } })).rejects.toThrow();
+  vi.stubGlobal("fetch", async () => new Response('{"code":1012,"message":"no"}', { status: 403, headers: { "content-type": "application/json" } }));
+  await expect(send({ path: "api/records/t" })).rejects.toThrow();
+  expect(told).toEqual(["", "api/records/t"]);
 });

@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { apiKey, authorizationOf, headerText } from "./credentials";
 import { type Value, parseBegun, parseData } from "./data_json";
 import type { Shape } from "./shape";
 
@@ -53,31 +53,6 @@ export function apiPath(...parts: string[]): string {
   return ["api", ...parts.map(encodeURIComponent)].join("/");
 }
 
-const KEY = "salver.api_key";
-
-/**
- * What the caller gave to be known by: a key, or a name and a password as the header has them (`Basic …`). It is sent
- * with every request of this tab, and gone when the tab is closed.
- */
-export const apiKey = {
-  get: (): string | null => sessionStorage.getItem(KEY),
-  set: (key: string | null): void => (key === null ? sessionStorage.removeItem(KEY) : sessionStorage.setItem(KEY, key)),
-};
-
-const BASIC = "Basic ";
-
-/** A name and a password as a key of this tab. */
-export function basicKey(name: string, password: string): string {
-  return BASIC + btoa(String.fromCharCode(...new TextEncoder().encode(`${name}:${password}`)));
-}
-
-/** The name in a key that is made of a name and a password; `null` for others. */
-export function nameOfKey(key: string | null): string | null {
-  if (!key?.startsWith(BASIC)) return null;
-  const bytes = Uint8Array.from(atob(key.slice(BASIC.length)), (character) => character.charCodeAt(0));
-  return new TextDecoder().decode(bytes).replace(/:.*$/s, "");
-}
-
 /** The headers of every request of the console, of which the panel "Request" shows none. */
 export function ownHeaders(headers?: HeadersInit): Headers {
   const own = new Headers(headers);
@@ -86,12 +61,6 @@ export function ownHeaders(headers?: HeadersInit): Headers {
   own.set("X-Requested-With", "XMLHttpRequest");
   return own;
 }
-
-/** Whether the server said that its answers are for some callers only, as it does where `[auth]` is on. */
-export const answersDiffer = signal(false);
-
-/** What every catalog asks for, and no function of a file answers: those may call their answers private where no others are. */
-const TELLING_PATH = "api/columns";
 
 /** Whether a request was ended because nobody wants its answer any more. */
 export function isAborted(error: unknown): boolean {
@@ -103,18 +72,23 @@ export function isAbsent(error: unknown): boolean {
   return error instanceof ApiError && [401, 403, 404].includes(error.status);
 }
 
-/** Called when an answer says that the caller must log in; the layout sets it. */
-export const onUnauthorized: { handler: (() => void) | null } = { handler: null };
+/** Called with the path when an answer says that the caller is not who may have it; the session sets it. */
+export const onUnauthorized: { handler: ((path: string) => void) | null } = { handler: null };
+
+/** The word of `/api/records` for a credential that it refuses. */
+const REFUSED_BY_RECORDS = "1012";
 
 /** Sends a request. Rejects with `ApiError` unless the status is one of success, or 304. */
 export async function send(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
-  const headers = ownHeaders(request.headers);
-  const key = apiKey.get();
-  if (key) headers.set("Authorization", nameOfKey(key) === null ? `Bearer ${key}` : key);
   const method = request.method ?? "GET";
-  const xsrf = document.cookie.match(/(?:^|; )XSRF-TOKEN=([^;]*)/)?.[1];
-  if (xsrf && method !== "GET") headers.set("X-XSRF-TOKEN", decodeURIComponent(xsrf));
   const asked = `${method} ${requestUrl(request)}`;
+  const headers = ownHeaders(sendable(request.headers ?? {}, asked));
+  const key = apiKey.get();
+  // Who proves something else in this one request, as a log-in does, sends that.
+  const isOwn = headers.has("Authorization");
+  if (key && !isOwn) headers.set("Authorization", authorizationOf(key));
+  const xsrf = headerText(decoded(document.cookie.match(/(?:^|; )XSRF-TOKEN=([^;]*)/)?.[1] ?? ""));
+  if (xsrf && method !== "GET") headers.set("X-XSRF-TOKEN", xsrf);
   let response: Response;
   try {
     response = await fetch(requestUrl(request), { method, headers, body: request.form ?? request.body, signal });
@@ -122,10 +96,29 @@ export async function send(request: ApiRequest, signal?: AbortSignal): Promise<R
     if (isAborted(error)) throw error;
     throw new ApiError(0, "unreachable", "The server can't be reached.", "Is it still running, and the network there? Then try again.", null, asked);
   }
-  if (request.path === TELLING_PATH && /\bprivate\b/.test(response.headers.get("cache-control") ?? "")) answersDiffer.value = true;
   if (response.ok || response.status === 304) return response;
-  if (response.status === 401) onUnauthorized.handler?.();
-  throw await errorOf(response, asked);
+  const error = await errorOf(response, asked);
+  if (!isOwn && (error.status === 401 || (key && error.word === REFUSED_BY_RECORDS))) onUnauthorized.handler?.(request.path);
+  throw error;
+}
+
+/** Headers in the form that a browser takes. What people typed may be more than a header carries. */
+function sendable(headers: Record<string, string>, asked: string): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => {
+      const text = headerText(value);
+      if (text === null) throw new ApiError(0, "unsendable_header", `The header ${name} can't have line ends or other control characters.`, "Give it on one line.", null, asked);
+      return [name, text];
+    }),
+  );
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 async function errorOf(response: Response, asked: string): Promise<ApiError> {

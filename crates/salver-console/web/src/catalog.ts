@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import { ApiError, fetchChecked, isAbsent } from "./api";
 import { type Index, type IndexEntry, FUNCTION_FILE, INDEX, QUERIES, STREAMS, TABLES } from "./catalog_shapes";
+import { noteClosed, noteTold } from "./session/caller";
 import { type Shape, list } from "./shape";
 
 /** A column as the index of the catalog describes it. */
@@ -181,6 +182,7 @@ async function readIndex(own: number, onIndex?: (indexed: Indexed) => unknown): 
     const { value: index, fault } = await fetchChecked("", INDEX);
     if (own !== reading) return null;
     const entries = new Map(Object.entries(index.entries).map(([name, entry]) => [name, completed(name, entry)]));
+    noteTold(index);
     onIndex?.({ entries, index });
     catalog.value = { ...(catalog.peek() ?? NOTHING), entries, editsQueries: index.edits_queries ?? false };
     catalogError.value = fault;
@@ -190,6 +192,7 @@ async function readIndex(own: number, onIndex?: (indexed: Indexed) => unknown): 
     if ([...entries.values()].some(({ state }) => state === "loading")) again = setTimeout(look, LOADING_INTERVAL);
     return index;
   } catch (error) {
+    if (error instanceof ApiError && error.status === 401) noteClosed();
     if (own === reading) catalogError.value = error instanceof ApiError ? error : new ApiError(0, "error", String(error), null, null);
     return null;
   }

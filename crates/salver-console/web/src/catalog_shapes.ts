@@ -10,6 +10,10 @@ export interface Index {
   edits_queries?: boolean | undefined;
   /** Where else to ask; what there is not, or not for the caller, is missing. */
   doors?: { functions?: string | undefined; me?: string | undefined } | undefined;
+  /** Who the caller is; absent for who is not known. */
+  caller?: string | undefined;
+  /** The methods by which callers can be known; absent where nobody is asked who they are. */
+  auth?: string[] | undefined;
 }
 
 const column = object<Column>({ name: text, type: text });
@@ -32,6 +36,8 @@ export const INDEX = object<Index>({
   entries: record(indexEntry),
   edits_queries: optional(flag),
   doors: optional(object({ functions: optional(text), me: optional(text) })),
+  caller: optional(text),
+  auth: optional(list(text)),
 });
 
 const parameter = object<FunctionParameter>({ name: text, type: text, required: flag, description: optional(text) });

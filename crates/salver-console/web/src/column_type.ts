@@ -128,3 +128,8 @@ export function numberOf(value: Value): number | null {
   if (typeof value === "number" || value instanceof ExactNumber) return Number.isFinite(Number(value)) ? Number(value) : null;
   return null;
 }
+
+/** Whether a value is a number that is none to draw: NaN, infinite, or beyond what floats hold. */
+export function isSpecial(value: Value): boolean {
+  return (typeof value === "number" || value instanceof ExactNumber) && !Number.isFinite(Number(value));
+}

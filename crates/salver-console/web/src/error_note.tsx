@@ -1,6 +1,6 @@
 import { ApiError } from "./api";
-import { logInMayHelp } from "./session/log_in_may_help";
-import { loginOpen, mayLogIn, requestLogin, session } from "./session/session";
+import { isRightMissing, logInMayHelp } from "./session/log_in_may_help";
+import { isKnown, loginOpen, mayLogIn, requestLogin, session, who } from "./session/session";
 
 /** How many characters of an address are shown. */
 const LONGEST = 200;
@@ -9,7 +9,8 @@ const LONGEST = 200;
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   if (!error) return null;
   const api = error instanceof ApiError ? error : null;
-  const isHelped = api !== null && logInMayHelp(api, { hasUsers: session.value.hasUsers, mayLogIn: mayLogIn.value }) && !loginOpen.value;
+  const caller = { hasUsers: session.value.hasUsers, isKnown: isKnown.value, mayLogIn: mayLogIn.value };
+  const isHelped = api !== null && logInMayHelp(api, caller) && !loginOpen.value;
   const message = error instanceof Error ? error.message : String(error);
   return (
     <div class="note error" role="alert">
@@ -19,6 +20,11 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
       {api?.hint && (
         <p>
           <bdi>{api.hint}</bdi>
+        </p>
+      )}
+      {api && isRightMissing(api, caller) && (
+        <p>
+          You are logged in <Who name={who.value} />, without the right to this.
         </p>
       )}
       {api && (
@@ -57,5 +63,16 @@ export function ErrorScreen(props: { error: unknown; onRetry?: () => void }) {
     <section class="screen">
       <ErrorNote {...props} />
     </section>
+  );
+}
+
+/** The caller in a sentence: a key is what one logs in with. */
+function Who({ name }: { name: string | null }) {
+  return name?.startsWith("with ") ? (
+    <bdi>{name}</bdi>
+  ) : (
+    <>
+      as <bdi>{name}</bdi>
+    </>
   );
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { type ApiRequest, apiKey, requestUrl, send } from "./api";
+import { type ApiRequest, requestUrl, send } from "./api";
+import { apiKey } from "./credentials";
 
 interface FileLinkProps {
   request: ApiRequest;

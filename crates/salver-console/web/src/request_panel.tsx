@@ -1,15 +1,18 @@
 import { useState } from "preact/hooks";
 import type { ApiRequest } from "./api";
 import { CopyButton } from "./copy_button";
-import { CODE_FORMS } from "./request_code";
+import { isKeyHeld } from "./credentials";
+import { CODE_FORMS, proofOfTab } from "./request_code";
+import { session } from "./session/session";
 
 const KEPT = "salver.request_form";
 
 /** The request behind what is shown, in several languages, each ready to copy. */
 export function RequestPanel({ request, open = false }: { request: ApiRequest; open?: boolean }) {
   const [form, setForm] = useState(() => localStorage.getItem(KEPT) ?? "curl");
+  const proof = isKeyHeld.value ? proofOfTab() : null;
   const forms = CODE_FORMS.flatMap(({ id, label, code }) => {
-    const text = code(request);
+    const text = code(request, proof);
     return text === null ? [] : [{ id, label, text }];
   });
   const shown = forms.find(({ id }) => id === form) ?? forms[0];
@@ -39,7 +42,15 @@ export function RequestPanel({ request, open = false }: { request: ApiRequest; o
         <pre class="code" tabIndex={0} aria-label={`The request as ${shown.label}`}>
           {shown.text}
         </pre>
+        {!["url", "sql"].includes(shown.id) && <ProofNote isSession={proof === null && session.value.user !== null} isKey={proof !== null} />}
       </div>
     </details>
   );
+}
+
+/** Says what the code lacks of the caller: it is for others to see, too. */
+function ProofNote({ isSession, isKey }: { isSession: boolean; isKey: boolean }) {
+  if (isKey) return <p class="muted">Put in your own {proofOfTab() === "key" ? "key" : "password"}, which is not shown here.</p>;
+  if (!isSession) return null;
+  return <p class="muted">You are known by a session of this browser, which the code has not: a program brings a key, or what else the server takes.</p>;
 }

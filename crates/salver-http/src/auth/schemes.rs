@@ -1,9 +1,10 @@
-//! The authentication methods in the words of OpenAPI (<https://spec.openapis.org/oas/v3.1.0#security-scheme-object>).
+//! The authentication methods in the words of OpenAPI (<https://spec.openapis.org/oas/v3.1.0#security-scheme-object>),
+//! and in those of `caller.auth`.
 
 use http::{HeaderName, header};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Auth, CurrentAuth};
+use super::{Auth, CERTIFICATE, CurrentAuth};
 
 impl CurrentAuth {
     /// Adds the ways to authenticate to an OpenAPI document: each alone suffices. Without any, it stays as it is.
@@ -21,6 +22,21 @@ impl CurrentAuth {
         }
         document["security"] = ways.into();
         document["components"]["securitySchemes"] = schemes.into();
+    }
+
+    /// Returns the methods by which callers can prove who they are, in the words of `caller.auth`; `None` where nobody
+    /// is asked.
+    pub(crate) fn methods(&self) -> Option<Vec<&'static str>> {
+        let auth = self.load()?;
+        let methods = [
+            ("api_key", auth.key_header.is_some()),
+            ("jwt", auth.jwt.is_some()),
+            ("basic", auth.basic.is_some()),
+            ("user", auth.users.as_ref().is_some_and(|users| users.spec.login)),
+            ("oidc", auth.oidc.is_some()),
+            (CERTIFICATE, auth.certificates),
+        ];
+        Some(methods.into_iter().filter(|(_, is_there)| *is_there).map(|(method, _)| method).collect())
     }
 }
 

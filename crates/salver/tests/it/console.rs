@@ -87,6 +87,28 @@ fn the_index_says_where_to_ask_for_what_is_there() {
 }
 
 #[test]
+fn the_index_says_who_asks_and_how_one_may_be_known() {
+    let told = |server: &Server, headers: &[(&str, &str)]| {
+        let index = server.get_with("/", headers);
+        assert_eq!(index.status, 200);
+        (index.json()["auth"].clone(), index.json()["caller"].clone())
+    };
+    let null = serde_json::Value::Null;
+    let open = Server::of(&[PEOPLE]);
+    assert_eq!(told(&open, &[]), (null.clone(), null.clone()));
+    // Nor does one that asks nobody take anybody's word.
+    assert_eq!(told(&open, &[("authorization", "Bearer team")]), (null.clone(), null.clone()));
+    let key = "a-long-random-text-for-this-test";
+    let hash = "$2y$05$YOwDoneWtfzQbDc725Io8uEgTWUu7UUPiNY/.S1k3N5I8k7WSR2my";
+    let toml = format!("[auth]\nmode = \"optional\"\napi_keys = [\"team:{key}\"]\nbasic_users = [\"ann:{hash}\"]\n");
+    let known = Server::with(&toml, &[PEOPLE]);
+    let methods = serde_json::json!(["api_key", "basic"]);
+    assert_eq!(told(&known, &[]), (methods.clone(), null));
+    assert_eq!(told(&known, &[("x-api-key", key)]), (methods, "api_key:team".into()));
+    assert!(known.get("/").header("cache-control").is_some_and(|how| how.contains("private")));
+}
+
+#[test]
 fn the_page_is_open_and_what_it_asks_is_not() {
     let toml = "[server]\nbase_path = \"/data\"\n[auth]\napi_keys = [\"team:a-long-random-text-for-this-test\"]\n";
     let server = Server::with(toml, &[PEOPLE]);

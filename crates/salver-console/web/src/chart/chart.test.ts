@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { numberOf } from "../column_type";
+import { binsBetween, binsOf } from "./bins";
 import { FAR_STEPS, areFar, farMarks } from "./far_times";
+import { leftOutTexts } from "./left_out";
 import { axisTimes, shortTime } from "./number_format";
 import { scalingOf } from "./scaling";
 import { seriesOf } from "./series";
 import type { ChartSettings } from "./settings";
-import { binsOf } from "./view";
 
 const settings = (kind: ChartSettings["kind"], x: string, y: string): ChartSettings => ({ kind, x, y, aggregate: "none", unit: "" });
 
@@ -36,12 +37,12 @@ test("an axis of ten thousand years has marks", () => {
 test("what has no place in a chart is counted apart from what has no value", () => {
   const columns = [{ name: "d", type: "Timestamp(s)" }, { name: "n", type: "Int64" }];
   const rows = [["2024-01-01T00:00:00", 1], ["+3170843-11-07T09:46:39", 2], [null, 3]];
-  const { points, left, outside } = seriesOf(columns, rows, settings("line", "d", "n"));
-  expect([points.length, left, outside?.count]).toEqual([1, 1, 1]);
+  const { points, left } = seriesOf(columns, rows, settings("line", "d", "n"));
+  expect([points.length, left.missing, left.outside?.count]).toEqual([1, 1, 1]);
   const places = [{ name: "lng", type: "Float64" }, { name: "lat", type: "Float64" }];
   const map = seriesOf(places, [[10, 10], [20, 95], [-20, -10], [400, 5], [null, 5]], settings("map", "lng", "lat"));
-  expect([map.points.length, map.left, map.outside?.count]).toEqual([2, 1, 2]);
-  expect(seriesOf(places, [[10, 10]], settings("map", "lng", "lat")).outside).toBe(null);
+  expect([map.points.length, map.left.missing, map.left.outside?.count]).toEqual([2, 1, 2]);
+  expect(seriesOf(places, [[10, 10]], settings("map", "lng", "lat")).left.outside).toBe(null);
 });
 
 test("a map draws the points of geometries", () => {
@@ -49,7 +50,36 @@ test("a map draws the points of geometries", () => {
   const rows = ['{"type":"Point","coordinates":[11.5,48.1]}', null, '{"type":"Polygon","coordinates":[]}', '{"type":"MultiPoint","coordinates":[[1,2],[3,4]]}', "no JSON"].map((value) => [value]);
   const { points, left } = seriesOf(columns, rows, settings("map", "geometry", "geometry"));
   expect(points.map(({ x, y }) => [x, y])).toEqual([[11.5, 48.1], [1, 2], [3, 4]]);
-  expect(left).toBe(3);
+  expect(left.missing).toBe(3);
+});
+
+const MEASURED = [{ name: "g", type: "Utf8" }, { name: "at", type: "Float64" }, { name: "n", type: "Float64" }];
+const ROWS = [["a", 1, 1], ["a", 1, null], ["b", 2, NaN], ["b", 2, 3], ["c", null, 4], ["d", Infinity, 5], ["e", 3, null]];
+
+test("rows are counted, and those that are no numbers apart from those without a value", () => {
+  const texts = (kind: ChartSettings["kind"], x: string, aggregate: ChartSettings["aggregate"] = "none") => {
+    const chosen = { ...settings(kind, x, "n"), aggregate };
+    const series = seriesOf(MEASURED, ROWS, chosen);
+    return [series.points.length, ...leftOutTexts(series.left, chosen)];
+  };
+  expect(texts("scatter", "at")).toEqual([2, "3 rows without a value", "2 rows with NaN or infinity"]);
+  expect(texts("line", "at")).toEqual([2, "3 rows without a value", "2 rows with NaN or infinity"]);
+  expect(texts("bar", "g")).toEqual([4, "2 rows without a value", "1 row with NaN or infinity"]);
+  expect(texts("histogram", "at")).toEqual([5, "1 row without a value", "1 row with NaN or infinity"]);
+  // Two rows are in the group that a NaN spoils, and one without a value makes no group.
+  expect(texts("bar", "g", "sum")).toEqual([3, "2 rows without a value", "1 group of 2 rows that comes to NaN or infinity"]);
+  expect(texts("bar", "g", "min")).toEqual([4, "2 rows without a value"]);
+  expect(texts("bar", "g", "max")[0]).toBe(3);
+  expect(texts("bar", "g", "count")).toEqual([5]);
+  expect(texts("line", "at", "count")).toEqual([3, "1 row without a value", "1 row with NaN or infinity"]);
+});
+
+test("of groups that the server made, the rows in them are counted", () => {
+  const columns = [{ name: "g", type: "Utf8" }, { name: "value", type: "Float64" }, { name: "rows", type: "Int64" }, { name: "filled", type: "Int64" }];
+  const rows = [["a", 1, 10, 7], ["b", NaN, 5, 4], ["c", null, 3, 0], [null, 2, 2, 2]];
+  const chosen = settings("bar", "g", "value");
+  const { points, left } = seriesOf(columns, rows, chosen, { rows: "rows", filled: "filled" });
+  expect([points.length, ...leftOutTexts(left, chosen)]).toEqual([2, "7 rows without a value", "1 group of 4 rows that comes to NaN or infinity"]);
 });
 
 test("numbers that a plot can't count with are drawn in powers of ten", () => {
@@ -63,5 +93,11 @@ test("numbers that a plot can't count with are drawn in powers of ten", () => {
 test("a histogram of nothing has no bars, of one value one, and of the largest numbers all", () => {
   expect(binsOf([])).toEqual([]);
   expect(binsOf([3, 3])).toEqual([{ from: 3, to: 3, count: 2 }]);
-  expect(binsOf([-1.7e308, 0, 1.7e308]).map(({ count }) => count)).toEqual([1, 0, 1, 0, 1]);
+  const largest = binsOf([-1.7e308, 0, 1.7e308]);
+  expect(largest.map(({ count }) => count)).toEqual([1, 0, 1, 0, 1]);
+  for (const bins of [largest, binsBetween(-1.7e308, 1.7e308, [1, 2, 3])]) {
+    expect(bins.every(({ from, to }) => Number.isFinite(from) && Number.isFinite(to) && from < to)).toBe(true);
+    expect([bins[0]?.from, bins.at(-1)?.to]).toEqual([-1.7e308, 1.7e308]);
+  }
+  expect(binsOf([0, 5e-324, 1e-323]).map(({ count }) => count)).toEqual([1, 0, 1, 0, 1]);
 });

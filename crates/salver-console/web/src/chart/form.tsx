@@ -1,6 +1,6 @@
 import { isNumeric, isTemporal, kindOf } from "../column_type";
 import type { GridColumn } from "../grid/grid";
-import { AGGREGATES, type Aggregate, CHART_KINDS, type ChartKind, type ChartSettings, UNITS, type Unit, geometryColumns, placeColumns } from "./settings";
+import { AGGREGATES, type Aggregate, CHART_KINDS, type ChartKind, type ChartSettings, UNITS, type Unit, geometryColumns, isCategory, isOrdered, placeColumns } from "./settings";
 
 interface Props {
   columns: GridColumn[];
@@ -16,18 +16,19 @@ export function ChartForm({ columns, settings, onSettings }: Props) {
     onSettings({ ...next, unit: isTime(next.x) ? next.unit : "" });
   };
   const numeric = columns.filter(({ type }) => isNumeric(kindOf(type)));
-  const ordered = columns.filter(({ type }) => isNumeric(kindOf(type)) || isTemporal(kindOf(type)));
+  const ordered = columns.filter(isOrdered);
+  const categories = columns.filter(isCategory);
   const places = [...numeric, ...geometryColumns(columns)];
   const { kind } = settings;
   const isGeometry = kind === "map" && geometryColumns(columns).some(({ name }) => name === settings.x);
-  const first = kind === "map" ? places : kind === "bar" ? columns : ordered;
+  const first = kind === "map" ? places : kind === "bar" ? categories : ordered;
   const grouped = kind === "bar" || kind === "line";
 
   const choose = (next: ChartKind) => {
     const place = placeColumns(columns);
     const fits = (name: string, among: GridColumn[]) => (among.some((column) => column.name === name) ? name : (among[0]?.name ?? ""));
     if (next === "map") return change({ kind: next, x: place?.longitude ?? fits(settings.x, numeric), y: place?.latitude ?? fits(settings.y, numeric), aggregate: "none" });
-    const x = next === "bar" ? fits(settings.x, columns) : fits(settings.x, ordered);
+    const x = next === "bar" ? fits(settings.x, categories) : fits(settings.x, ordered);
     const y = fits(settings.y, numeric.filter(({ name }) => next !== "scatter" || name !== x));
     change({ kind: next, x, y, aggregate: next === "bar" && settings.aggregate === "none" ? "count" : settings.aggregate });
   };

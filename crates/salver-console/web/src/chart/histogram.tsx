@@ -1,5 +1,5 @@
+import { type Bin, between } from "./bins";
 import { shortNumber, shortTime } from "./number_format";
-import type { Bin } from "./view";
 
 const WIDTH = 800;
 const HEIGHT = 260;
@@ -15,7 +15,7 @@ export function Histogram({ bins, temporal, label }: { bins: Bin[]; temporal: bo
   const height = (count: number) => (count / most) * (HEIGHT - BOTTOM - 10);
   const name = (value: number) => (temporal ? shortTime(value, last - first) : shortNumber(value));
   // Of one value there is one mark, and marks that would read the same are one.
-  const marks = first === last ? [{ part: 0.5, text: name(first) }] : [0, 0.25, 0.5, 0.75, 1].map((part) => ({ part, text: name(first + part * last - part * first) }));
+  const marks = first === last ? [{ part: 0.5, text: name(first) }] : [0, 0.25, 0.5, 0.75, 1].map((part) => ({ part, text: name(between(first, last, part)) }));
   const ticks = marks.filter(({ text }, index) => text !== marks[index - 1]?.text);
   const heights = [...new Set([0, 0.5, 1].map((part) => Math.round(most * part)))];
   return (

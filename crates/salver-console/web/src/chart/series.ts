@@ -1,4 +1,4 @@
-import { numberOf } from "../column_type";
+import { isSpecial, numberOf } from "../column_type";
 import type { Value } from "../data_json";
 import type { GridColumn } from "../grid/grid";
 import { valueText } from "../grid/value";
@@ -15,43 +15,96 @@ export interface Point {
   y: number | null;
 }
 
+/** What of the rows is not drawn. */
+export interface LeftOut {
+  /** How many rows lack a value. */
+  missing: number;
+  /** How many rows have NaN or an infinity. */
+  special: number;
+  /** How many groups come to NaN or an infinity, and how many rows are in them. */
+  groups: number;
+  rowsInGroups: number;
+  /** How many have values that no chart of this kind has a place for, in words. */
+  outside: { count: number; why: string } | null;
+}
+
 /** The marks of a chart and what they are measured in. */
 export interface Series {
   points: Point[];
   /** Whether the first axis is one of time. */
   temporal: boolean;
-  /** How many rows could not be drawn, as one of their values is missing. */
-  left: number;
-  /** How many have values that no chart of this kind has a place for, in words. */
-  outside: { count: number; why: string } | null;
+  left: LeftOut;
+}
+
+/** The columns of rows that are groups already: of how many rows each is made, and how many of them have a value. */
+export interface Counts {
+  rows: string;
+  filled: string | null;
+}
+
+/** What is drawn, if it can be, as one mark. */
+interface Mark {
+  label: string;
+  x: Value;
+  y: Value;
+  rows: number;
+  /** How many of the rows have a value on the second axis. */
+  filled: number;
 }
 
 /** The marks of rows under settings. */
-export function seriesOf(columns: GridColumn[], rows: Value[][], settings: ChartSettings): Series {
+export function seriesOf(columns: GridColumn[], rows: Value[][], settings: ChartSettings, counts: Counts | null = null): Series {
   const at = (name: string) => columns.findIndex((column) => column.name === name);
-  const x = at(settings.x);
-  const y = at(settings.y);
-  const grouped = (settings.kind === "bar" || settings.kind === "line") && settings.aggregate !== "none";
+  const [x, y] = [at(settings.x), at(settings.y)];
+  const { kind } = settings;
+  const grouped = (kind === "bar" || kind === "line") && settings.aggregate !== "none";
   const temporal = /^(Date|Timestamp)/.test(columns[x]?.type ?? "");
-  const all = rows.map((row) => {
+  const count = (row: Value[], name: string | null | undefined) => (name ? Number(row[at(name)] ?? 0) : null);
+  const all = rows.map((row): Mark => {
     const value = row[x] ?? null;
     const truncated = grouped && temporal && settings.unit && typeof value === "string" ? truncate(value, settings.unit) : value;
-    return { label: truncated === null ? "NULL" : valueText(truncated), x: numberOf(truncated), y: numberOf(row[y] ?? null) };
+    const label = truncated === null ? "NULL" : valueText(truncated);
+    const of = count(row, counts?.rows) ?? 1;
+    const measure = row[y] ?? null;
+    return { label, x: truncated, y: measure, rows: of, filled: count(row, counts?.filled) ?? (isMissing(measure) ? 0 : of) };
   });
-  const points = settings.kind === "map" && settings.x === settings.y ? rows.map((row) => placesOf(row[x] ?? null)).flat() : grouped ? group(all, settings.aggregate) : all;
-  const whole = points.filter((point) => (settings.kind === "bar" ? point.y !== null : settings.kind === "histogram" ? point.x !== null : point.x !== null && point.y !== null));
+  const marks = kind === "map" && settings.x === settings.y ? rows.flatMap((row) => placesOf(row[x] ?? null)) : grouped ? group(all, settings.aggregate) : all;
   const { isInside, why } = boundsOf(settings, temporal);
-  const drawn = whole.filter(isInside);
-  const outside = whole.length > drawn.length ? { count: whole.length - drawn.length, why } : null;
-  if (settings.kind === "line") drawn.sort((a, b) => (a.x ?? 0) - (b.x ?? 0));
-  if (settings.kind === "bar" && !temporal) drawn.sort((a, b) => (b.y ?? 0) - (a.y ?? 0));
-  return { points: drawn, temporal, left: points.length - whole.length, outside };
+  const left: LeftOut = { missing: 0, special: 0, groups: 0, rowsInGroups: 0, outside: null };
+  const drawn: Point[] = [];
+  for (const mark of marks) {
+    const point = { label: mark.label, x: numberOf(mark.x), y: numberOf(mark.y) };
+    // Whatever its first value is, a bar has a place.
+    if (kind !== "bar" && isMissing(mark.x)) left.missing += mark.rows;
+    else if (kind !== "bar" && isSpecial(mark.x)) left.special += mark.rows;
+    else if (!isInside(point)) left.outside = { count: (left.outside?.count ?? 0) + mark.rows, why };
+    else if (kind === "histogram") drawn.push(point);
+    else {
+      left.missing += mark.rows - mark.filled;
+      if (mark.filled === 0) continue;
+      if (point.y !== null) drawn.push(point);
+      else if (grouped || counts) {
+        // Rows with values that come to none come to one that JSON has null for.
+        left.groups++;
+        left.rowsInGroups += mark.filled;
+      } else left.special += mark.filled;
+    }
+  }
+  if (kind === "line") drawn.sort((a, b) => (a.x ?? 0) - (b.x ?? 0));
+  if (kind === "bar" && !temporal) drawn.sort((a, b) => (b.y ?? 0) - (a.y ?? 0));
+  return { points: drawn, temporal, left };
+}
+
+/** Whether there is neither a number to draw nor one that can't be. */
+function isMissing(value: Value): boolean {
+  return numberOf(value) === null && !isSpecial(value);
 }
 
 /** The places of a geometry, or one that is none. */
-function placesOf(value: Value): Point[] {
+function placesOf(value: Value): Mark[] {
   const places = typeof value === "string" ? pointsOf(value) : null;
-  return places?.length ? places.map(({ x, y }) => ({ label: "", x, y })) : [{ label: "", x: null, y: null }];
+  const mark = { label: "", x: null, y: null, rows: 1, filled: 1 };
+  return places?.length ? places.map(({ x, y }) => ({ ...mark, x, y })) : [mark];
 }
 
 /** Which points a chart has a place for. */
@@ -74,28 +127,33 @@ function truncate(time: string, unit: Exclude<Unit, "">): string {
   return year + (unit === "hour" ? whole : whole.slice(0, 6));
 }
 
-function group(points: Point[], aggregate: Aggregate): Point[] {
-  const groups = new Map<string, { point: Point; values: number[]; count: number }>();
-  for (const point of points) {
-    const known = groups.get(point.label);
-    const entry = known ?? { point, values: [], count: 0 };
-    if (!known) groups.set(point.label, entry);
-    entry.count++;
-    if (point.y !== null) entry.values.push(point.y);
+function group(marks: Mark[], aggregate: Aggregate): Mark[] {
+  const groups = new Map<string, { mark: Mark; values: number[]; rows: number }>();
+  for (const mark of marks) {
+    const known = groups.get(mark.label);
+    const entry = known ?? { mark, values: [], rows: 0 };
+    if (!known) groups.set(mark.label, entry);
+    entry.rows += mark.rows;
+    if (!isMissing(mark.y)) entry.values.push(numberOf(mark.y) ?? Number(mark.y));
   }
-  return [...groups.values()].map(({ point, values, count }) => ({ ...point, y: aggregate === "count" ? count : reduce(values, aggregate) }));
+  return [...groups.values()].map(({ mark, values, rows }) => {
+    const counted = aggregate === "count";
+    return { ...mark, y: counted ? rows : reduce(values, aggregate), rows, filled: counted ? rows : values.length };
+  });
 }
 
+/** One value of several, with NaN as the server takes it: greater than all others. */
 function reduce(values: number[], aggregate: Aggregate): number | null {
   if (values.length === 0) return null;
   const sum = () => values.reduce((total, value) => total + value, 0);
+  const numbers = values.filter((value) => !Number.isNaN(value));
   switch (aggregate) {
     case "avg":
       return sum() / values.length;
     case "min":
-      return values.reduce((least, value) => Math.min(least, value));
+      return numbers.length ? numbers.reduce((least, value) => Math.min(least, value)) : Number.NaN;
     case "max":
-      return values.reduce((most, value) => Math.max(most, value));
+      return numbers.length < values.length ? Number.NaN : numbers.reduce((most, value) => Math.max(most, value));
     default:
       return sum();
   }

@@ -62,7 +62,17 @@ export function geometryColumns(columns: GridColumn[]): GridColumn[] {
   return columns.filter(({ name, type }) => GEOMETRY.test(name) && kindOf(type) === "text");
 }
 
-/** A chart that fits the columns: places on a map, values over time, or values of categories. */
+/** Whether rows can be put together by the values of a column: not by lists, intervals and what else has no order. */
+export function isCategory({ type }: GridColumn): boolean {
+  return !["nested", "other"].includes(kindOf(type)) || /^Duration/.test(type ?? "");
+}
+
+/** Whether the values of a column lie on an axis. */
+export function isOrdered({ type }: GridColumn): boolean {
+  return isNumeric(kindOf(type)) || isTemporal(kindOf(type));
+}
+
+/** A chart that fits the columns: places on a map, values over time, or values of categories. Without a fitting column it names none. */
 export function defaultSettings(columns: GridColumn[]): ChartSettings {
   const place = placeColumns(columns);
   if (place) return { kind: "map", x: place.longitude, y: place.latitude, aggregate: "none", unit: "" };
@@ -71,7 +81,21 @@ export function defaultSettings(columns: GridColumn[]): ChartSettings {
   const measure = of((column) => numeric(column) && !KEY_LIKE.test(column.name)) ?? of(numeric);
   const time = of((column) => isTemporal(kindOf(column.type)));
   if (time && measure) return { kind: "line", x: time, y: measure, aggregate: "sum", unit: "day" };
-  const category = of((column) => ["text", "boolean"].includes(kindOf(column.type)) && !KEY_LIKE.test(column.name)) ?? of((column) => !numeric(column));
+  const category = of((column) => ["text", "boolean"].includes(kindOf(column.type)) && !KEY_LIKE.test(column.name)) ?? of((column) => !numeric(column) && isCategory(column));
   if (category) return { kind: "bar", x: category, y: measure ?? category, aggregate: measure ? "sum" : "count", unit: "" };
-  return { kind: "histogram", x: measure ?? columns[0]?.name ?? "", y: "", aggregate: "none", unit: "" };
+  return { kind: "histogram", x: measure ?? "", y: "", aggregate: "none", unit: "" };
+}
+
+/** Why a chart can't be made of these columns; `null` where it can. */
+export function misfit(columns: GridColumn[], { kind, x, y, aggregate }: ChartSettings): string | null {
+  const column = (name: string) => columns.find((one) => one.name === name);
+  const [first, second] = [column(x), column(y)];
+  const grouped = (kind === "bar" || kind === "line") && aggregate !== "none";
+  if (!first) return "Choose a column for each axis.";
+  if (kind === "histogram" && !isOrdered(first)) return `A histogram needs a column of numbers or times, and ${x} is none.`;
+  if (kind === "line" && !isOrdered(first)) return `A line needs numbers or times in their order, and ${x} is a column of others.`;
+  if (grouped && !isCategory(first)) return `Rows can't be put together by ${x}, which is ${first.type}.`;
+  if (kind === "histogram" || (grouped && aggregate === "count")) return null;
+  if (!second) return "Choose a column for each axis.";
+  return grouped && !isNumeric(kindOf(second.type)) ? `The ${aggregate} of ${y} can't be drawn, which is ${second.type}: choose a column of numbers, or count.` : null;
 }

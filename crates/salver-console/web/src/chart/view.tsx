@@ -2,7 +2,9 @@ import "./chart.css";
 import type { FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { BarChart } from "./bars";
+import { binsOf } from "./bins";
 import { Histogram } from "./histogram";
+import { leftOutTexts } from "./left_out";
 import { PointMap } from "./map";
 import type { PlotProps } from "./plot";
 import type { Series } from "./series";
@@ -11,14 +13,11 @@ import type { ChartSettings } from "./settings";
 /** The drawing of a chart, with a line that says what could not be drawn. */
 export function ChartView({ series, settings }: { series: Series; settings: ChartSettings }) {
   const label = chartLabel(settings);
+  const left = leftOutTexts(series.left, settings);
   return (
     <figure class="chart">
-      {series.points.length === 0 ? <p class="chart-empty">Nothing to draw{series.left > 0 || series.outside ? ": choose other columns" : ""}.</p> : draw(series, settings, label)}
-      <figcaption>
-        {label}
-        {series.left > 0 && ` · ${series.left.toLocaleString("en")} without ${settings.kind !== "map" ? "a value" : settings.x === settings.y ? "a point" : "a place"}`}
-        {series.outside && ` · ${series.outside.count.toLocaleString("en")} ${series.outside.why}`}
-      </figcaption>
+      {series.points.length === 0 ? <p class="chart-empty">Nothing to draw{left.length > 0 ? ": choose other columns" : ""}.</p> : draw(series, settings, label)}
+      <figcaption>{[label, ...left].join(" · ")}</figcaption>
     </figure>
   );
 }
@@ -60,27 +59,4 @@ function LazyPlot(props: PlotProps) {
     };
   }, []);
   return Plot ? <Plot {...props} /> : <div class="plot" />;
-}
-
-/** One bar of a histogram. */
-export interface Bin {
-  from: number;
-  to: number;
-  count: number;
-}
-
-/** Numbers in bars of equal width. */
-export function binsOf(values: number[]): Bin[] {
-  const least = values.reduce((a, b) => Math.min(a, b), Infinity);
-  const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
-  const number = Math.min(40, Math.max(5, Math.ceil(Math.sqrt(values.length))));
-  if (!(least < most)) return values.length ? [{ from: least, to: least, count: values.length }] : [];
-  // Divided first: the distance of the largest numbers is beyond all numbers.
-  const width = most / number - least / number;
-  const bins = Array.from({ length: number }, (_, index) => ({ from: least + index * width, to: least + (index + 1) * width, count: 0 }));
-  for (const value of values) {
-    const bin = bins[Math.min(bins.length - 1, Math.floor(value / width - least / width))];
-    if (bin) bin.count++;
-  }
-  return bins;
 }

@@ -1,17 +1,16 @@
-import { fetchRows } from "../api";
 import { ChartForm } from "../chart/form";
 import { Histogram } from "../chart/histogram";
+import { leftOutTexts } from "../chart/left_out";
 import { seriesOf } from "../chart/series";
-import { type ChartSettings, defaultSettings, readSettings, writeSettings } from "../chart/settings";
+import { type ChartSettings, defaultSettings, isOrdered, misfit, readSettings, writeSettings } from "../chart/settings";
 import { ChartView, chartLabel } from "../chart/view";
 import { isNumeric as numeric, isTemporal, kindOf } from "../column_type";
 import type { Entry } from "../catalog";
-import type { Value } from "../data_json";
 import { ErrorNote } from "../error_note";
 import { RequestPanel } from "../request_panel";
 import { place, setQuery } from "../router";
 import { useLoaded } from "../use_loaded";
-import { CHART_ROWS, chartRequest } from "./chart_request";
+import { CHART_ROWS, chartRequest, fetchChartRows } from "./chart_request";
 import { type Distribution, fetchDistribution, histogramRequest } from "./profile_queries";
 import type { ViewState } from "./view_state";
 
@@ -21,16 +20,15 @@ const BARS = 40;
 export function ChartTab({ entry, state }: { entry: Entry; state: ViewState }) {
   const settings = readSettings(place.value.query.get("chart")) ?? defaultSettings(entry.columns);
   const column = entry.columns.find(({ name }) => name === settings.x);
-  const bars = settings.kind === "histogram" && column ? histogramRequest(entry, state, column, BARS) : null;
+  const bars = settings.kind === "histogram" && column && misfit(entry.columns, settings) === null ? histogramRequest(entry, state, column, BARS) : null;
   const chart = settings.kind === "histogram" ? null : chartRequest(entry, state, settings);
   const request = bars ?? chart?.request ?? null;
   // What was drawn before stays until the next is there, with the settings it was drawn with.
   const drawn = useLoaded(request && JSON.stringify([request, settings]), async (signal) => {
     if (bars) return { distribution: await fetchDistribution(bars, signal), series: null, full: false, settings };
     if (!chart) return null;
-    const data = await fetchRows(chart.request, signal);
-    const rows = arranged(data, chart.columns);
-    return { distribution: null, series: seriesOf(chart.columns, rows.slice(0, CHART_ROWS), chart.settings), full: rows.length > CHART_ROWS, settings };
+    const rows = await fetchChartRows(chart, signal);
+    return { distribution: null, series: seriesOf(chart.columns, rows.slice(0, CHART_ROWS), chart.settings, chart.counts), full: rows.length > CHART_ROWS, settings };
   });
   return (
     <div class="chart-panel">
@@ -49,30 +47,22 @@ export function ChartTab({ entry, state }: { entry: Entry; state: ViewState }) {
 }
 
 function DistributionFigure({ distribution, temporal, label }: { distribution: Distribution; temporal: boolean; label: string }) {
-  const { bins, nulls, beyond } = distribution;
+  const { bins, nulls, special } = distribution;
+  const left = leftOutTexts({ missing: nulls, special, groups: 0, rowsInGroups: 0, outside: null }, { kind: "histogram", x: "", y: "" });
   return (
     <figure class="chart">
       {bins.length === 0 ? <p class="chart-empty">Nothing to draw.</p> : <Histogram bins={bins} temporal={temporal} label={label} />}
-      <figcaption>
-        {label}
-        {nulls > 0 && ` · ${nulls.toLocaleString("en")} NULL`}
-        {beyond > 0 && ` · ${beyond.toLocaleString("en")} infinite, no number, or too large`}
-      </figcaption>
+      <figcaption>{[label, ...left].join(" · ")}</figcaption>
     </figure>
   );
 }
 
-/** Why there is nothing to ask for: columns that are not chosen, or not there, or a condition. */
+/** Why there is nothing to ask for: columns that are not chosen, not there or don't fit, or a condition. */
 function whyNot(entry: Entry, settings: ChartSettings): string {
-  const has = (name: string) => entry.columns.some((column) => column.name === name);
-  const needsY = settings.kind !== "histogram" && settings.aggregate !== "count";
-  if (has(settings.x) && (!needsY || has(settings.y))) return "One of the conditions has no counterpart in SQL, which this chart is computed with: remove it.";
+  const why = misfit(entry.columns, settings);
+  if (why === null) return "One of the conditions has no counterpart in SQL, which this chart is computed with: remove it.";
   const isNumeric = entry.columns.some(({ type }) => numeric(kindOf(type)));
   if (settings.kind === "map" && !isNumeric) return "A map needs two columns of numbers, or one of GeoJSON with a name like geometry, and there is none here.";
-  return isNumeric || settings.x !== "" ? "Choose a column for each axis." : "This chart needs a column of numbers, and there is none here.";
-}
-
-function arranged(data: { columns: string[]; rows: Value[][] }, columns: { name: string }[]) {
-  const positions = columns.map(({ name }) => data.columns.indexOf(name));
-  return data.rows.map((row) => positions.map((position) => row[position] ?? null));
+  if (settings.x !== "" || entry.columns.some(isOrdered)) return why;
+  return "This chart needs a column of numbers or times, and there is none here.";
 }

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { kindOf } from "../column_type";
-import type { Entry } from "../catalog";
+import { kindOf, typeLabel } from "../column_type";
+import type { Column, Entry } from "../catalog";
 import { Icon } from "../icon";
-import { setQuery } from "../router";
+import { pageUrl, setQuery } from "../router";
 import { TextLines } from "../text_lines";
-import { buildFilter, comparisonsOf, describeFilter } from "./filters";
+import { buildFilter, comparisonsOf, describeFilter, sqlName } from "./filters";
 import { type ViewState, setFilters } from "./view_state";
 
 /** The conditions that hold, the builder for more, and what else stands in the same line. */
@@ -96,6 +96,7 @@ function FilterBuilder({ entry, state, onClose }: { entry: Entry; state: ViewSta
             onText={setText}
           />
         ))}
+      {!choices.some(({ needsValue }) => needsValue) && <NoValues entry={entry} column={column} />}
       <button type="submit" class="button primary">
         Add
       </button>
@@ -103,6 +104,18 @@ function FilterBuilder({ entry, state, onClose }: { entry: Entry; state: ViewSta
         Cancel
       </button>
     </form>
+  );
+}
+
+/** Says why values of a column can't be compared here, and where they can. */
+function NoValues({ entry, column }: { entry: Entry; column: Column }) {
+  if (!/^(Duration|Interval)/.test(column.type)) return <small>Values of {typeLabel(column.type)} can't be compared.</small>;
+  const second = column.type.startsWith("Duration") ? "'PT1S'" : "interval '1 second'";
+  const sql = `select * from ${sqlName(entry.name)} where ${sqlName(column.name)} >= ${second}`;
+  return (
+    <small>
+      Conditions take no {column.type.startsWith("Duration") ? "durations" : "intervals"}. SQL takes them as they are shown: <a href={`${pageUrl("sql")}?q=${encodeURIComponent(sql)}`}>the rows of a second or more</a>
+    </small>
   );
 }
 

@@ -30,6 +30,15 @@ test("distributions between known bounds share a scan", () => {
   );
 });
 
+test("the largest floats are counted in parts, and no finite one is left out", () => {
+  const far = span(1, { least: -1e308, most: 1e308 });
+  expect([far?.value, far?.low, far?.high]).toEqual(['"a b"::double / 4', -2.5e307, 2.5e307]);
+  const sql = histogramRequest(entry, state, columns[1] as Column, 40)?.sql ?? "";
+  expect(sql).toContain("abs(x) <= 1.7976931348623157e+308");
+  expect(sql).toContain("histogram(v.x / r.s, r.lo / r.s, r.hi / r.s, 40)");
+  expect(histogramRequest(entry, state, columns[0] as Column, 40)?.sql).toContain("histogram(v.x, r.lo, r.hi, 40)");
+});
+
 test("bounds that are no numbers, or one, are looked for", () => {
   for (const figures of [{}, { least: 3, most: 3 }, { least: "NaN", most: "NaN" }]) expect(span(1, figures)).toBeNull();
   expect(histogramRequest(entry, state, columns[1] as Column, 24)?.sql).toContain("min(x) as lo");

@@ -1,5 +1,5 @@
 import { type ApiRequest, fetchRows } from "../api";
-import type { Bin } from "../chart/view";
+import { type Bin, binsBetween } from "../chart/bins";
 import { isNumeric, isTemporal, kindOf, numberOf } from "../column_type";
 import type { Column, Entry } from "../catalog";
 import type { Value } from "../data_json";
@@ -16,6 +16,8 @@ const TOGETHER = 12;
 /** How many of a unit of time are a second; numbers have none. */
 const UNITS: Record<string, number> = { "1": 1, day: 1 / 86_400, s: 1, ms: 1e3, us: 1e6, "µs": 1e6, ns: 1e9 };
 const TOP_VALUES = 6;
+/** What the largest floats are divided by, so that no distance between them is beyond all floats. */
+const SCALE = 4;
 /** More than a cell shows of a text, so that it still tells that there is more. */
 const SHOWN_CHARACTERS = 2000;
 
@@ -166,6 +168,8 @@ export interface Span {
   value: string;
   low: number;
   high: number;
+  /** How many rows have a value. */
+  filled: number;
   from: number;
   to: number;
 }
@@ -177,13 +181,17 @@ export function spanOf(column: Column, profile: Profile): Span | null {
   if (from === null || to === null || !(from < to)) return null;
   const kind = kindOf(column.type);
   const name = sqlName(column.name);
-  if (kind === "number") return { value: `${name}::double`, low: from, high: to, from, to };
+  const { filled } = profile;
+  if (kind === "number") {
+    const scale = Number.isFinite(to - from) ? 1 : SCALE;
+    return { value: scale === 1 ? `${name}::double` : `${name}::double / ${scale}`, low: from / scale, high: to / scale, filled, from, to };
+  }
   const unit = kind === "timestamp" ? /^Timestamp\((s|ms|us|µs|ns)\b/.exec(column.type)?.[1] : kind === "date" ? "day" : "1";
   const factor = unit === undefined ? undefined : UNITS[unit];
   if (factor === undefined) return null;
   const [low, high] = [Math.floor(from * factor), Math.ceil(to * factor)];
   if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high)) return null;
-  return { value: kind === "date" ? `${name}::int` : `${name}::bigint`, low, high, from, to };
+  return { value: kind === "date" ? `${name}::int` : `${name}::bigint`, low, high, filled, from, to };
 }
 
 /** The request for the distributions of columns between known bounds; `null` where the conditions can't be said in SQL. */
@@ -197,17 +205,17 @@ export function histogramsRequest(entry: Entry, state: ViewState, spans: Span[],
 /** The bars of the small distribution of a column. */
 const SMALL_BARS = 24;
 
-const histograms = new Together<Span, Bin[]>(
+const histograms = new Together<Span, Distribution>(
   (entry, state, of) => histogramsRequest(entry, state, of.map(({ detail }) => detail), SMALL_BARS),
-  (value, place, { detail }) => binsOf(value(`bars_${place}`), detail.from, detail.to),
+  (value, place, { detail }) => distributionOf(value(`bars_${place}`), detail.from, detail.to, detail.filled),
 );
 
-/** The distribution of a column in the bars of its profile. */
-export async function fetchSmallHistogram(entry: Entry, state: ViewState, column: Column, profile: Profile, signal: AbortSignal): Promise<Bin[]> {
+/** The distribution of a column in the bars of its profile; `null` where there is none. */
+export async function fetchSmallHistogram(entry: Entry, state: ViewState, column: Column, profile: Profile, signal: AbortSignal): Promise<Distribution | null> {
   const span = spanOf(column, profile);
   if (span) return histograms.ask(entry, state, column, span, signal);
   const request = histogramRequest(entry, state, column, SMALL_BARS);
-  return request ? (await fetchDistribution(request, signal)).bins : [];
+  return request && fetchDistribution(request, signal);
 }
 
 /** The request for a distribution whose bounds are not known; `null` where the conditions can't be said in SQL. */
@@ -217,11 +225,13 @@ export function histogramRequest(entry: Entry, state: ViewState, column: Column,
   if (where === null) return null;
   const number = isTemporal(kindOf(column.type)) ? `extract(epoch from ${name})::double` : `${name}::double`;
   // What is infinite or no number lies in no bar.
-  const finite = isFloat(column) ? "abs(x) < 1e300" : "x is not null";
+  const finite = isFloat(column) ? `abs(x) <= ${Number.MAX_VALUE}` : "x is not null";
+  // The distance of the largest floats is beyond all floats, and that of a part of them is not.
+  const [scale, by] = isFloat(column) ? [`, case when max(abs(x)) > 1e307 then ${SCALE} else 1 end::double as s`, " / r.s"] : ["", ""];
   return sqlRequest(
     `with a as (select ${number} as x from ${sqlName(entry.name)}${where}), v as (select x from a where ${finite}), ` +
-      "r as (select min(x) as lo, max(x) as hi from v), c as (select count(*) as n_rows, count(x) as filled from a) " +
-      `select histogram(v.x, r.lo, r.hi, ${bars}) as bars, min(r.lo) as lo, max(r.hi) as hi, ` +
+      `r as (select min(x) as lo, max(x) as hi${scale} from v), c as (select count(*) as n_rows, count(x) as filled from a) ` +
+      `select histogram(v.x${by}, r.lo${by}, r.hi${by}, ${bars}) as bars, min(r.lo) as lo, max(r.hi) as hi, ` +
       "(select n_rows from c) as n_rows, (select filled from c) as filled from v cross join r",
   );
 }
@@ -231,27 +241,24 @@ export interface Distribution {
   bins: Bin[];
   /** How many rows have no value. */
   nulls: number;
-  /** How many have one that is infinite, no number, or too large. */
-  beyond: number;
+  /** How many have NaN or an infinity. */
+  special: number;
 }
 
 /** The distribution that such a request asks for. */
 export async function fetchDistribution(request: ApiRequest, signal: AbortSignal): Promise<Distribution> {
   const { columns, rows } = await fetchRows(request, signal);
   const value: ValueOf = (name) => rows[0]?.[columns.indexOf(name)] ?? null;
-  const bins = binsOf(value("bars"), numberOf(value("lo")) ?? 0, numberOf(value("hi")) ?? 0);
-  const drawn = bins.reduce((sum, { count }) => sum + count, 0);
   const filled = Number(value("filled"));
-  return { bins: drawn > 0 ? bins : [], nulls: Number(value("n_rows")) - filled, beyond: filled - drawn };
+  return distributionOf(value("bars"), numberOf(value("lo")) ?? 0, numberOf(value("hi")) ?? 0, filled, Number(value("n_rows")) - filled);
 }
 
 /** The bars of equal width between bounds, from the numbers in them. */
-function binsOf(counts: Value, from: number, to: number): Bin[] {
-  if (!Array.isArray(counts)) return [];
-  const numbers = counts.map(Number);
-  if (from === to) return [{ from, to, count: numbers.reduce((sum, count) => sum + count, 0) }];
-  const width = (to - from) / numbers.length;
-  return numbers.map((count, index) => ({ from: from + index * width, to: from + (index + 1) * width, count }));
+function distributionOf(bars: Value, from: number, to: number, filled: number, nulls = 0): Distribution {
+  const counts = Array.isArray(bars) ? bars.map(Number) : [];
+  const drawn = counts.reduce((sum, count) => sum + count, 0);
+  const bins = drawn === 0 ? [] : from === to ? [{ from, to, count: drawn }] : binsBetween(from, to, counts);
+  return { bins, nulls, special: filled - drawn };
 }
 
 /** The request for the most frequent values of a column; where there are very many of a text, among the first rows. */

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Bin } from "../chart/view";
+import type { Bin } from "../chart/bins";
+import { specialText } from "../chart/left_out";
 import { shortNumber, shortTime } from "../chart/number_format";
 import { isTemporal, kindOf, typeLabel } from "../column_type";
 import type { Column, Entry } from "../catalog";
@@ -142,10 +143,18 @@ function Distribution({ entry, state, column, profile }: { entry: Entry; state: 
   const counted = !drawn && !["nested", "other"].includes(kind) && profile.data?.distinct !== profile.data?.filled;
   const known = profile.data ?? undefined;
   const top = counted ? topRequest(entry, state, column, known) : null;
-  const histogram = useLoaded(drawn && known ? JSON.stringify([known, state.filters]) : null, (signal) => (known ? fetchSmallHistogram(entry, state, column, known, signal) : Promise.resolve([])));
+  const histogram = useLoaded(drawn && known ? JSON.stringify([known, state.filters]) : null, (signal) => (known ? fetchSmallHistogram(entry, state, column, known, signal) : Promise.resolve(null)));
   const values = useLoaded(top && JSON.stringify(top), async (signal) => (top ? fetchTop(top, signal) : []));
   if (histogram.error || values.error) return <ErrorNote error={withRights(histogram.error ?? values.error)} onRetry={histogram.error ? histogram.reload : values.reload} />;
-  if (histogram.data?.length) return <SmallHistogram bins={histogram.data} temporal={isTemporal(kind)} name={column.name} />;
+  if (histogram.data?.bins.length) {
+    const { bins, special } = histogram.data;
+    return (
+      <>
+        <SmallHistogram bins={bins} temporal={isTemporal(kind)} name={column.name} />
+        {special > 0 && <small>without {specialText(special)}</small>}
+      </>
+    );
+  }
   if (values.data?.length) {
     const isPartial = topIsPartial(column, known);
     return (

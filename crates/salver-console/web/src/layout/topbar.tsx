@@ -1,14 +1,13 @@
-import { apiKey, nameOfKey } from "../api";
 import { Icon } from "../icon";
 import { pageUrl } from "../router";
-import { isKnown, logOut, mayLogIn, requestLogin, session } from "../session/session";
+import { hasWays } from "../session/caller";
+import { canLogOut, logOut, mayLogIn, requestLogin, who } from "../session/session";
 import { nextTheme, theme } from "./theme";
 
 const THEMES = { system: "system", light: "sun", dark: "moon" } as const;
 
 /** The bar at the top: the name, the theme, and who is logged in. */
 export function Topbar({ open, onToggle }: { open: boolean; onToggle: () => void }) {
-  const who = session.value.user ?? nameOfKey(apiKey.get()) ?? "with a key";
   return (
     <header class="topbar">
       <button type="button" class="button icon-only menu-button" aria-label="Navigation" aria-expanded={open} onClick={onToggle}>
@@ -25,15 +24,14 @@ export function Topbar({ open, onToggle }: { open: boolean; onToggle: () => void
       <button type="button" class="button quiet icon-only" aria-label={`Theme: ${theme.value}`} title={`Theme: ${theme.value}`} onClick={nextTheme}>
         <Icon name={THEMES[theme.value]} />
       </button>
-      {isKnown.value ? (
-        <>
-          <bdi class="who">{who}</bdi>
-          <button type="button" class="button quiet" onClick={() => void logOut()}>
-            Log out
-          </button>
-        </>
+      {who.value !== null && <bdi class="who">{who.value}</bdi>}
+      {canLogOut.value ? (
+        <button type="button" class="button quiet" onClick={() => void logOut()}>
+          Log out
+        </button>
       ) : (
-        mayLogIn.value && (
+        // Who is known by the connection may be somebody else by a log-in.
+        (mayLogIn.value || hasWays.value) && (
           <button type="button" class="button quiet" onClick={() => requestLogin()}>
             Log in
           </button>

@@ -1,4 +1,4 @@
-import { apiKey } from "../api";
+import { apiKey } from "../credentials";
 import { session } from "./session";
 
 /**

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../api";
-import { logInMayHelp as mayHelp } from "./log_in_may_help";
+import { isRightMissing, logInMayHelp as mayHelp } from "./log_in_may_help";
 
-const logInMayHelp = (error: ApiError, hasUsers: boolean, mayLogIn = false) => mayHelp(error, { hasUsers, mayLogIn });
+const logInMayHelp = (error: ApiError, hasUsers: boolean, mayLogIn = false) => mayHelp(error, { hasUsers, mayLogIn, isKnown: false });
 
 test("a log-in is offered where it may help", () => {
   const error = (status: number, word: string, hint: string | null = null) => new ApiError(status, word, "no", hint, null);
@@ -22,4 +22,17 @@ test("what is not there may be there for who has logged in", () => {
     expect(logInMayHelp(error(403, "forbidden", "no"), false, mayLogIn)).toBe(mayLogIn);
   }
   expect(logInMayHelp(error(400, "plan_sql", "no column `x`"), false, true)).toBe(false);
+});
+
+test("who is known and lacks a right is told so, and not to log in", () => {
+  const error = (status: number, word: string) => new ApiError(status, word, "no", null, null);
+  for (const hasUsers of [true, false]) {
+    expect(mayHelp(error(403, "forbidden"), { hasUsers, mayLogIn: false, isKnown: true })).toBe(false);
+    // A session may have ended.
+    expect(mayHelp(error(401, "authentication_required"), { hasUsers, mayLogIn: false, isKnown: true })).toBe(true);
+  }
+  expect(isRightMissing(error(403, "forbidden"), { isKnown: true })).toBe(true);
+  expect(isRightMissing(error(403, "forbidden"), { isKnown: false })).toBe(false);
+  expect(isRightMissing(error(403, "of_a_function"), { isKnown: true })).toBe(false);
+  expect(isRightMissing(error(403, "read_only_mode"), { isKnown: true })).toBe(false);
 });

@@ -1,73 +1,150 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ErrorNote } from "../error_note";
-import { type Ways, keyRefused, logInWithPassword, loginOpen, useApiKey, waysToLogIn } from "./session";
+import { keyRefused, loginOpen } from "./session";
+import { type Filled, NO_LONGER_KNOWN, type Ways, logIn, waysToLogIn } from "./ways";
 
-/** The dialog for logging in: at the provider, with a name and a password, or with a key. */
+const KEPT = "salver.log_in_of";
+
+/** The dialog for logging in: at the provider, with a name and a password, or with a key, as the server takes them. */
 export function LoginDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [ways, setWays] = useState<Ways | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
   const open = loginOpen.value;
 
+  const ask = () => {
+    setError(null);
+    waysToLogIn().then(setWays, setError);
+  };
   useEffect(() => {
     if (!open) return dialog.current?.close();
     if (!dialog.current?.open) dialog.current?.showModal();
-    void waysToLogIn().then(setWays);
+    ask();
   }, [open]);
 
-  const takesPasswords = ways !== null && (ways.passwords || ways.basic);
+  // When the dialog opens, there is no field yet.
+  useEffect(() => {
+    if (open && ways) dialog.current?.querySelector("input")?.focus();
+  }, [open, ways !== null]);
+
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
+    if (!ways || busy) return;
     const fields = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(fields.get(name) ?? "");
+    const of: Filled["of"] = text("of") === "basic" ? "basic" : "passwords";
+    setBusy(true);
+    setError(null);
     try {
-      if (text("key")) useApiKey(text("key"));
-      else if (!ways || !takesPasswords) setError(new Error("Give a key or a token: nobody logs in with a name here."));
-      else await logInWithPassword(text("username"), text("password"), ways);
+      await logIn({ username: text("username"), password: text("password"), key: text("key"), of }, ways);
+      if (ways.passwords && ways.basic && text("username")) keepChoice(of);
+      location.reload();
     } catch (failed) {
       setError(failed);
+    } finally {
+      setBusy(false);
     }
   };
-  const here = location.pathname + location.search;
+  const close = () => {
+    loginOpen.value = false;
+    // What was asked with the refused key is there for everybody, or not: it is asked again.
+    if (keyRefused.value !== null && ways !== null && !ways.closed) location.reload();
+    keyRefused.value = null;
+    setError(null);
+  };
   return (
-    <dialog ref={dialog} class="dialog" aria-labelledby="login-title" onClose={() => (loginOpen.value = false)}>
+    <dialog ref={dialog} class="dialog" aria-labelledby="login-title" onClose={() => open && close()}>
       <h2 id="login-title">Log in</h2>
       {ways?.provider && (
         <p>
-          <a class="button primary" target="_self" href={`${new URL("auth/login", document.baseURI).href}?to=${encodeURIComponent(here)}`}>
+          <a class="button primary" target="_self" href={providerUrl()}>
             Log in at your provider
           </a>
         </p>
       )}
       <form onSubmit={submit}>
-        {takesPasswords && (
-          <>
-            <label class="field">
-              Name
-              <input name="username" autocomplete="username" />
-            </label>
-            <label class="field">
-              Password
-              <input name="password" type="password" autocomplete="current-password" />
-            </label>
-          </>
-        )}
-        <label class="field">
-          {takesPasswords ? "Or a key or token" : "Key or token"}
-          <input name="key" type="password" autocomplete="off" aria-invalid={keyRefused.value} />
-          <small>{ways !== null && !takesPasswords && "This server knows its callers by a key, as whoever runs it gives out. "}Kept until this tab is closed{ways?.basic && !ways.passwords && ", as are the name and the password"}.</small>
-        </label>
-        {keyRefused.value && <p class="note error">The server does not know the key that was given.</p>}
-        <ErrorNote error={error} />
+        {ways === null && error === null && <p class="loading">Loading…</p>}
+        {ways && <Fields ways={ways} />}
+        {keyRefused.value !== null && error === null && <p class="note error">{NO_LONGER_KNOWN[keyRefused.value]}</p>}
+        <ErrorNote error={error} onRetry={ways === null ? ask : undefined} />
         <div class="row end">
-          <button type="button" class="button" onClick={() => (loginOpen.value = false)}>
+          <button type="button" class="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="button primary">
-            Log in
-          </button>
+          {ways && (ways.passwords || ways.basic || ways.keys) && (
+            <button type="submit" class="button primary" disabled={busy}>
+              Log in
+            </button>
+          )}
         </div>
       </form>
     </dialog>
   );
+}
+
+/** The fields for what the server takes. */
+function Fields({ ways: { provider, passwords, basic, keys } }: { ways: Ways }) {
+  const isNamed = passwords || basic;
+  if (!isNamed && !keys && provider) return null;
+  if (!isNamed && !keys) return <p>Nobody logs in here with a name or a key. Callers may be known by a certificate, or by what stands before the server.</p>;
+  return (
+    <>
+      {isNamed && (
+        <>
+          <label class="field">
+            Name
+            <input name="username" autocomplete="username" />
+          </label>
+          <label class="field">
+            Password
+            <input name="password" type="password" autocomplete="current-password" />
+            {basic && !passwords && <small>Both are kept until this tab is closed.</small>}
+          </label>
+        </>
+      )}
+      {passwords && basic && (
+        <label class="field">
+          A user of
+          <select name="of">
+            <option value="passwords">the database</option>
+            <option value="basic" selected={keptChoice() === "basic"}>
+              the server's settings
+            </option>
+          </select>
+          <small>As whoever runs the server has told you.</small>
+        </label>
+      )}
+      {keys && (
+        <label class="field">
+          {isNamed ? "Or a key or token" : "Key or token"}
+          <input name="key" type="password" autocomplete="off" aria-invalid={keyRefused.value === "key"} />
+          <small>{!isNamed && "This server knows its callers by a key, as whoever runs it gives out. "}Kept until this tab is closed.</small>
+        </label>
+      )}
+    </>
+  );
+}
+
+/** Where the log-in at the provider begins, which leads back to what is shown. */
+function providerUrl(): string {
+  const here = location.pathname + location.search;
+  return `${new URL("auth/login", document.baseURI).href}?to=${encodeURIComponent(here)}`;
+}
+
+/** Where there are users of both, the way that was right before is the first again. */
+function keptChoice(): Filled["of"] {
+  try {
+    return localStorage.getItem(KEPT) === "basic" ? "basic" : "passwords";
+  } catch {
+    return "passwords";
+  }
+}
+
+function keepChoice(of: Filled["of"]): void {
+  try {
+    localStorage.setItem(KEPT, of);
+  } catch {
+    // A browser may forbid storage: then it is chosen anew.
+  }
 }

@@ -1,7 +1,8 @@
 import { computed, signal } from "@preact/signals";
-import { ApiError, answersDiffer, apiKey, basicKey, onUnauthorized, ownHeaders, send } from "../api";
-import { lenient, object, optional, record, text } from "../shape";
+import { onUnauthorized, ownHeaders, send } from "../api";
+import { apiKey, isKeyHeld, nameOfKey } from "../credentials";
 import { loseUnsaved, mayLeave } from "../unsaved";
+import { caller, callerName, hasWays } from "./caller";
 
 /** Who the server takes the caller for. */
 export interface Session {
@@ -24,24 +25,58 @@ export const sessionKnown = signal(false);
 /** Whether the dialog for logging in is open. */
 export const loginOpen = signal(false);
 
-/** Whether the server does not know the key that this tab sends. */
-export const keyRefused = signal(false);
+/** What the server refused of what this tab held, which is not held any more. */
+export const keyRefused = signal<"key" | "password" | null>(null);
 
-/** Whether the caller is known: by a log-in, or by a key that the server knows. */
-export const isKnown = computed(() => session.value.user !== null || (apiKey.get() !== null && !keyRefused.value));
+/** Whether the caller is known: by a log-in, by a key that the server knows, or by the connection. */
+export const isKnown = computed(() => session.value.user !== null || caller.value !== null || isKeyHeld.value);
 
 /** Whether the caller is not known, and may be: then what is not there may be there after a log-in. */
-export const mayLogIn = computed(() => !isKnown.value && (session.value.hasUsers || answersDiffer.value || keyRefused.value));
+export const mayLogIn = computed(() => !isKnown.value && (session.value.hasUsers || hasWays.value || keyRefused.value !== null));
+
+/** Whether there is something that a log-out ends. */
+export const canLogOut = computed(() => session.value.user !== null || isKeyHeld.value);
+
+/** Who the caller is, in words; `null` for who is not known. */
+export const who = computed(() => {
+  const told = caller.value === null ? null : callerName(caller.value);
+  // Of what a request has, a key counts before a session.
+  if (isKeyHeld.value) return told ?? nameOfKey(apiKey.get()) ?? "with a key";
+  return session.value.user ?? told;
+});
 
 /** Opens the dialog for logging in. */
 export function requestLogin(): void {
   loginOpen.value = true;
 }
 
-onUnauthorized.handler = () => {
-  keyRefused.value = apiKey.get() !== null;
-  loginOpen.value = true;
+/**
+ * A refusal is one of the caller, or of a function that asks for something of its own. The index tells: what it refuses,
+ * no other page would take, so it is not kept.
+ */
+onUnauthorized.handler = (path) => {
+  if (apiKey.get() === null) loginOpen.value = true;
+  else if (path === "") forgetRefused();
+  else checking ??= checkKey().finally(() => (checking = null));
 };
+
+let checking: Promise<void> | null = null;
+
+async function checkKey(): Promise<void> {
+  // Where the index refuses the key, it is there that this ends.
+  await send({ path: "" }).then(
+    (response) => response.text(),
+    () => undefined,
+  );
+}
+
+function forgetRefused(): void {
+  const key = apiKey.get();
+  if (key === null) return;
+  apiKey.set(null);
+  keyRefused.value = nameOfKey(key) === null ? "key" : "password";
+  loginOpen.value = true;
+}
 
 /** Asks the server who the caller is; `null` where it does not say. */
 export async function askSession(): Promise<Session | null> {
@@ -74,8 +109,8 @@ export function loadNoSession(): void {
   sessionKnown.value = true;
 }
 
-/** Logs in with a name and a password. Rejects with the error of the server. */
-async function logIn(username: string, password: string): Promise<void> {
+/** Logs in with a name and a password for a session. Rejects with the error of the server. */
+export async function beginSession(username: string, password: string): Promise<void> {
   await send({
     method: "POST",
     path: "api/login",
@@ -83,106 +118,21 @@ async function logIn(username: string, password: string): Promise<void> {
     body: JSON.stringify({ username, password }),
   });
   forgetGraphiql();
-  location.reload();
-}
-
-/** Sends a key with every request of this tab. */
-export function useApiKey(key: string): void {
-  apiKey.set(key);
-  location.reload();
 }
 
 /** Ends the session and forgets the key, and what was kept with it. The address may tell what was asked, so it is left. */
 export async function logOut(): Promise<void> {
   if (!mayLeave()) return;
   loseUnsaved();
+  const isUser = session.peek().user !== null;
+  apiKey.set(null);
   sessionStorage.clear();
   forgetGraphiql();
-  for (const path of ["api/logout", "auth/logout"]) await send({ method: "POST", path }).catch(() => undefined);
+  if (isUser) for (const path of ["api/logout", "auth/logout"]) await send({ method: "POST", path }).catch(() => undefined);
   location.replace(document.baseURI);
 }
 
 /** GraphiQL, which is a page of its own, keeps its documents and their history without asking whose they are. */
 function forgetGraphiql(): void {
   for (const key of Object.keys(localStorage)) if (key.startsWith("graphiql:")) localStorage.removeItem(key);
-}
-
-/** The ways to be known that a server has, beside a key. */
-export interface Ways {
-  /** At an identity provider. */
-  provider: boolean;
-  /** With a name and a password, for a session. */
-  passwords: boolean;
-  /** With a name and a password in each request. */
-  basic: boolean;
-}
-
-/** Asks the server for its ways. */
-export async function waysToLogIn(): Promise<Ways> {
-  const { hasUsers } = session.peek();
-  const [provider, passwords, basic] = await Promise.all([hasProvider(), hasUsers && hasPasswords(), takesBasic()]);
-  return { provider, passwords, basic };
-}
-
-/** Logs in by one of the ways that take a name and a password. Rejects with the error of the server. */
-export async function logInWithPassword(username: string, password: string, ways: Ways): Promise<void> {
-  try {
-    if (ways.passwords) return await logIn(username, password);
-  } catch (error) {
-    // The users of the settings are not those of the database.
-    if (!ways.basic || !(error instanceof ApiError) || ![401, 403].includes(error.status)) throw error;
-  }
-  await logInBasic(username, password);
-}
-
-async function logInBasic(username: string, password: string): Promise<void> {
-  const key = basicKey(username, password);
-  apiKey.set(null);
-  await send({ path: "", headers: { Authorization: key } }).then((response) => response.text());
-  useApiKey(key);
-}
-
-/** Whether requests may bring a name and a password: who is refused is told so, and everybody else by the description. */
-async function takesBasic(): Promise<boolean> {
-  try {
-    const response = await fetch(new URL("openapi.json", document.baseURI), { headers: ownHeaders() });
-    if (response.status === 401) return isBasic(response.headers.get("www-authenticate"));
-    return response.ok && hasBasicScheme(await response.json());
-  } catch {
-    return false;
-  }
-}
-
-/** Whether a challenge is that of a name and a password; `XBasic` is the one for scripts, of which browsers know nothing. */
-export function isBasic(challenge: string | null): boolean {
-  return /(?:^|[\s,])X?Basic\b/i.test(challenge ?? "");
-}
-
-const SCHEMES = object({
-  components: optional(object({ securitySchemes: optional(record(object({ type: lenient(text), scheme: lenient(text) }))) })),
-});
-
-/** Whether a description in OpenAPI has the scheme of names and passwords. */
-export function hasBasicScheme(description: unknown): boolean {
-  const schemes = SCHEMES(description, "", [])?.components?.securitySchemes ?? {};
-  return Object.values(schemes).some(({ type, scheme }) => type === "http" && scheme?.toLowerCase() === "basic");
-}
-
-/** Whether users log in with a name and a password: there is a path for that then, which takes no GET. */
-async function hasPasswords(): Promise<boolean> {
-  try {
-    return (await fetch(new URL("api/login", document.baseURI), { headers: ownHeaders() })).status === 405;
-  } catch {
-    return false;
-  }
-}
-
-/** Whether an identity provider is set up: its log-in answers with a redirect. */
-async function hasProvider(): Promise<boolean> {
-  try {
-    const response = await fetch(new URL("auth/login", document.baseURI), { headers: ownHeaders(), redirect: "manual" });
-    return response.type === "opaqueredirect";
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,8 @@
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { fetchJson } from "../api";
 import { catalog } from "../catalog";
 import type { Entry } from "../catalog";
+import { caller, hasWays } from "../session/caller";
 import { list, object, text } from "../shape";
 
 const TABLES = list(object<{ table_name: string }>({ table_name: text }));
@@ -20,6 +21,16 @@ export function isAskable({ name, state }: Pick<Entry, "name" | "state">): boole
   // What is not loaded is in no list.
   return state !== "ready" || (askableNames.value?.has(name) ?? true);
 }
+
+/**
+ * Whether the caller may use SQL, as far as that is known: who may ask no entry at all has no right to it, unless there
+ * is none to ask. A query of an owner is run by its name all the same.
+ */
+export const mayUseSql = computed(() => {
+  const names = askableNames.value;
+  const isEmpty = (catalog.value?.entries.size ?? 0) === 0 && !hasWays.value && caller.value === null;
+  return names === null || names.size > 0 || isEmpty;
+});
 
 /** The entries that can be asked by SQL. */
 export function askableEntries(): Entry[] {

@@ -11,7 +11,7 @@ import { keepTyped, readTyped } from "../session/drafts";
 import { LogInHint } from "../session/log_in_hint";
 import { sessionKnown } from "../session/session";
 import { object, record, text } from "../shape";
-import { askableEntries, askableKnown, watchAskable } from "./askable";
+import { askableEntries, askableKnown, mayUseSql, watchAskable } from "./askable";
 import { HistoryPanel } from "./history_panel";
 import { loadHistory } from "./history";
 import { typedValues, withoutNamedValue } from "./named";
@@ -158,7 +158,7 @@ function Statements() {
         historyOpen={historyOpen}
         onRun={() => start(order())}
         onCancel={cancel}
-        onExplain={(explain) => start(order(explain))}
+        onExplain={mayUseSql.value ? (explain) => start(order(explain)) : null}
         onHistory={() => setHistoryOpen(!historyOpen)}
         onSave={catalog.value?.editsQueries ? () => setSaveOpen(!saveOpen) : null}
       />
@@ -181,7 +181,7 @@ function Statements() {
         />
       )}
       {outcome && <OutcomePanel outcome={outcome} state={state} onAgain={() => start(order())} />}
-      {!outcome && !named && <Welcome onChoose={(chosen) => start({ ...order(), sql: chosen, query: null })} setSql={setSql} />}
+      {!outcome && !named && <Welcome isAlone={state.query === null} onChoose={(chosen) => start({ ...order(), sql: chosen, query: null })} setSql={setSql} />}
       <RequestPanel request={outcome ? sqlRequest(outcome.statement, outcome.method) : sqlRequest(statement, "POST")} />
     </section>
   );
@@ -258,7 +258,8 @@ function firstStatement(): string {
   return entry ? `SELECT *\nFROM ${quoted(entry.name)}\nLIMIT 100` : "SELECT 1 AS one";
 }
 
-function Welcome({ onChoose, setSql }: { onChoose: (sql: string) => void; setSql: (sql: string) => void }) {
+/** What to begin with. Where it does not stand alone, what is above has the hint that a log-in may show more. */
+function Welcome({ isAlone, onChoose, setSql }: { isAlone: boolean; onChoose: (sql: string) => void; setSql: (sql: string) => void }) {
   const entries = askableEntries()
     .filter(({ state }) => state === "ready")
     .slice(0, 12);
@@ -269,7 +270,7 @@ function Welcome({ onChoose, setSql }: { onChoose: (sql: string) => void; setSql
         {others > 0 ? "Each of these entries" : <>Every <a href={pageUrl()}>entry</a></>} is a table, whatever it is made of, and can be joined with every other one. <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the statement.
         {others > 0 && ` You may not ask ${others === 1 ? "one entry" : `${others} entries`} in SQL that you may read elsewhere.`}
       </p>
-      {entries.length === 0 && <LogInHint />}
+      {isAlone && entries.length === 0 && <LogInHint />}
       <p class="row">
         {entries.map(({ name }) => (
           <button

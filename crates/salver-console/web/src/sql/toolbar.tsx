@@ -13,7 +13,8 @@ interface ToolbarProps {
   historyOpen: boolean;
   onRun: () => void;
   onCancel: () => void;
-  onExplain: (explain: NonNullable<Order["explain"]>) => void;
+  /** Without it, the caller may not have plans: they are of a statement of the caller's own. */
+  onExplain: ((explain: NonNullable<Order["explain"]>) => void) | null;
   onHistory: () => void;
   /** A file could not be had. */
   onError: (error: unknown) => void;
@@ -26,7 +27,7 @@ const WHOLE = new Intl.NumberFormat("en");
 
 /** What can be done with the statement. */
 export function Toolbar(props: ToolbarProps) {
-  const { running, limit, statement, noParquet } = props;
+  const { running, limit, statement, noParquet, onExplain } = props;
   return (
     <div class="row sql-toolbar" role="group" aria-label="Statement">
       {running ? (
@@ -38,12 +39,16 @@ export function Toolbar(props: ToolbarProps) {
           Run
         </button>
       )}
-      <button type="button" class="button" onClick={() => props.onExplain("EXPLAIN")} disabled={running}>
-        Explain
-      </button>
-      <button type="button" class="button" onClick={() => props.onExplain("EXPLAIN ANALYZE")} disabled={running} title="Runs the statement and measures each step">
-        Analyze
-      </button>
+      {onExplain && (
+        <>
+          <button type="button" class="button" onClick={() => onExplain("EXPLAIN")} disabled={running}>
+            Explain
+          </button>
+          <button type="button" class="button" onClick={() => onExplain("EXPLAIN ANALYZE")} disabled={running} title="Runs the statement and measures each step">
+            Analyze
+          </button>
+        </>
+      )}
       <label class="inline-field">
         Rows at most
         <select value={limit} onChange={(event) => setQuery({ limit: event.currentTarget.value }, { replace: true })}>

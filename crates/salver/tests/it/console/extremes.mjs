@@ -3,14 +3,14 @@
 
 import assert from "node:assert/strict";
 import { CHANGES } from "./changes.mjs";
+import { CHARTS } from "./charts.mjs";
+import { PAGE_BYTES, opened } from "./opened.mjs";
 import { Visit } from "./visit.mjs";
 
-/** Most bytes of data in one answer: a page shows one megabyte, and half of another may be on the way by then. */
-const PAGE_BYTES = 1_500_000;
 const ROWS = 3_000_000;
 
 /** The steps, each with what it is called in a message. */
-const EXTREMES = { failures, wide, long, odd, special, refused, referring, charts, ...CHANGES };
+const EXTREMES = { failures, wide, long, odd, special, refused, referring, ...CHARTS, ...CHANGES };
 
 export async function extremes(browser, base, directory) {
   const visit = await Visit.begin(browser, base, directory);
@@ -20,22 +20,6 @@ export async function extremes(browser, base, directory) {
   }
   await visit.end();
   await plain(browser, base, directory);
-}
-
-/** Opens a page, waits for what it shows, and counts the data it took. */
-async function opened(visit, path, ...shown) {
-  const bodies = [];
-  // There is no body of what the page left, which is how it takes no more than it shows.
-  const length = (answer) => answer.body().then((body) => body.length, () => 0);
-  const count = (answer) => {
-    if (new URL(answer.url()).pathname.startsWith("/api/")) bodies.push(length(answer));
-  };
-  visit.page.on("response", count);
-  await visit.open(path);
-  await visit.see(...shown);
-  visit.page.off("response", count);
-  const bytes = Math.max(0, ...(await Promise.all(bodies)));
-  assert.ok(bytes <= PAGE_BYTES, `${path} asked for ${bytes} bytes`);
 }
 
 async function failures(visit) {
@@ -129,29 +113,6 @@ async function referring(visit) {
   await page.getByRole("link", { name: "show them" }).click();
   await visit.see(".pager [role=status]", "1–30 of 30");
   visit.check("rows that refer to a row");
-}
-
-/** Charts say what they leave out, and draw nothing of nothing. */
-async function charts(visit) {
-  const { page } = visit;
-  const chart = (...settings) => `chart=${encodeURIComponent(JSON.stringify([...settings, "none", ""]))}`;
-  await opened(visit, `console/entry/places?tab=chart&${chart("map", "lng", "lat")}`, "figcaption", "1 without a place");
-  await visit.see("figcaption", "2 outside of a map");
-  await opened(visit, `console/entry/measured?tab=chart&${chart("histogram", "r", "")}`, "figcaption", "1 NULL");
-  await visit.see("figcaption", "3 infinite, no number, or too large");
-  assert.deepEqual(await page.locator(".histogram text").allTextContents(), ["0", "1", "1.5"]);
-  await opened(visit, `console/entry/places?tab=chart&filter[id]=9&${chart("histogram", "lat", "")}`, ".chart-empty", "Nothing to draw");
-  const years = [[-62135596800, "1e300"], [283000000000, "-1e300"], [99999999999999, "1"]];
-  const far = years.map(([at, n]) => `select arrow_cast(${at}, 'Timestamp(Second, None)') as at, '${n}'::double as n`).join(" union all ");
-  await opened(visit, `console/sql?view=chart&${chart("scatter", "at", "n")}&q=${encodeURIComponent(far)}`, "figcaption", "1 outside of the years");
-  await page.getByRole("img", { name: "n by at, 2 points" }).waitFor();
-  await visit.look("extreme_chart");
-  // Another kind of chart is a step, from which there is a way back.
-  await page.getByRole("button", { name: "Histogram", exact: true }).click();
-  await visit.see("figcaption", "Distribution of at");
-  await page.goBack();
-  await visit.see("figcaption", "n by at");
-  visit.check("charts");
 }
 
 /** Without scripts, too, pages stay small, and what is cut says so. */

@@ -12,8 +12,10 @@ export async function known(browser, base, directory) {
   // There is no provider, which is asked for.
   visit.expect(404, "/auth/login");
   visit.expect(400, "/api/sql");
+  visit.expect(403, "/metrics");
   await unknown(visit);
   await logIn(visit);
+  await lacking(visit);
   await ownersQuery(visit);
   await parameters(visit);
   await visit.end();
@@ -30,11 +32,26 @@ async function unknown(visit) {
     await visit.open(path);
     await visit.see("main", "A log-in may show more");
     await visit.see("header button", "Log in");
+    assert.equal(await page.locator("main").getByText("A log-in may show more").count(), 1, path);
   }
   await visit.open("console/sql?q=select+*+from+people");
   await visit.see(".note.error button", "Log in");
   visit.check("unknown");
   assert.equal(await page.locator("[data-cell]").count(), 0);
+}
+
+/** Who has logged in is told what right is missing, and is not offered what it takes. */
+async function lacking(visit) {
+  const { page } = visit;
+  await visit.open("console/operations");
+  await visit.see("main .note", `You are logged in as ${NAME}, without the right to this`);
+  assert.equal(await page.locator("main").getByRole("button", { name: "Log in…" }).count(), 0);
+  await visit.look("known_lacking");
+  await visit.open("console/sql?query=nothing");
+  await visit.see("main .note", "There is no query");
+  await page.getByRole("button", { name: "Analyze" }).waitFor({ state: "detached" });
+  assert.equal(await page.getByRole("button", { name: "Explain" }).count(), 0);
+  visit.check("lacking");
 }
 
 /** Names and passwords of the settings are for the dialog, and not for the browser's own question. */
@@ -57,6 +74,9 @@ async function ownersQuery(visit) {
   await visit.see(".request-line", "/api/queries/total");
   await page.locator(".request-panel summary").click();
   assert.ok(!(await page.locator(".request-panel .code").innerText()).includes("X-Requested-With"));
+  await page.locator(".request-panel").getByRole("button", { name: "curl" }).click();
+  await visit.see(".request-panel .code", `-u '${NAME}:PASSWORD'`);
+  assert.ok(!(await page.locator("main").innerText()).includes(PASSWORD));
   await visit.look("known_query");
   // The text alone is a statement of the caller's own.
   await page.locator(".cm-content").click();

@@ -129,12 +129,21 @@ export async function closed(browser, base, directory, key) {
   await page.locator("dialog [name=key]").fill("not-the-key-of-anybody");
   await page.locator("dialog button.primary").click();
   await visit.see("dialog[open] .note", "does not know the key");
+  assert.equal(await visit.ask("sessionStorage.length"), 0, "what is refused is not kept");
+  // No header carries these letters, and the page says so at once.
+  await page.locator("dialog [name=key]").fill("ключ");
+  await page.locator("dialog button.primary").click();
+  await visit.see("dialog[open] .note", "English letters, digits and signs only");
   assert.deepEqual(told, [], "nothing is told before a log-in");
   assert.equal(await page.locator("[data-cell]").count(), 0);
-  await page.locator("dialog [name=key]").fill(key);
+  // Pasting brings more than the key.
+  await page.locator("dialog [name=key]").fill(`  Bearer ${key} \u200b`);
   await page.locator("dialog button.primary").click();
   await visit.see(".pager [role=status]", "1–37 of 37");
-  await visit.see(".who", "with a key");
+  await visit.see(".who", "with the key team");
+  await page.locator(".request-panel summary").click();
+  await visit.see(".request-panel .code", "Bearer YOUR_KEY");
+  assert.ok(!(await page.locator(".request-panel").innerText()).includes(key));
   await visit.see("td", "Stoke-on-Trent");
   visit.check("closed");
   await page.getByRole("button", { name: "Log out" }).click();

@@ -1,7 +1,8 @@
 // The walk of a newcomer through the console, in a browser: `node walk.mjs URL DIRECTORY [KEY]`, started where
 // playwright-core and axe-core are installed. URL is of a server of examples/demo; pictures of the screens go to
 // DIRECTORY. With KEY the server is one that asks for it, and only the log-in is walked; with `extremes` in its place,
-// what is unusual, and with `known` a server where callers may be known and need not be. Prints `well`, or fails with what went wrong.
+// what is unusual, with `known` a server where callers may be known and need not be, with `users` one with users of
+// two kinds, and with `refused` one that is open and knows keys. Prints `well`, or fails with what went wrong.
 
 import { DATA } from "./data.mjs";
 import { extremes } from "./extremes.mjs";
@@ -9,6 +10,7 @@ import { FAULTS } from "./faults.mjs";
 import { known } from "./known.mjs";
 import { closed, hostile, plain } from "./strangers.mjs";
 import { TOOLS } from "./tools.mjs";
+import { refused, users } from "./users.mjs";
 import { Visit, launch } from "./visit.mjs";
 
 const [url, directory, key] = process.argv.slice(2);
@@ -23,6 +25,12 @@ try {
   } else if (key === "known") {
     step = key;
     await known(browser, base, directory);
+  } else if (key === "users") {
+    step = key;
+    await users(browser, base, directory);
+  } else if (key === "refused") {
+    step = key;
+    await refused(browser, base, directory);
   } else if (key) {
     await closed(browser, base, directory, key);
   } else {

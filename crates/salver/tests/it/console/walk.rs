@@ -97,6 +97,49 @@ fn who_is_not_known_may_log_in_and_run_queries_by_their_names() {
     walk(&home, &server, Some("known"));
 }
 
+/// Settings of a server that is open, and knows who gives a key or a name.
+const OPTIONAL: &str = r#"
+[auth]
+mode = "optional"
+basic_users = ["ann:$2y$05$YOwDoneWtfzQbDc725Io8uEgTWUu7UUPiNY/.S1k3N5I8k7WSR2my"]
+api_keys = ["team:a-long-random-text-for-this-walk"]
+"#;
+
+#[test]
+fn what_the_server_refuses_is_not_kept() {
+    let Some(home) = home() else { return };
+    let people: &[u8] = b"id,name\n1,Ann\n";
+    walk(&home, &Server::with(OPTIONAL, &[("people.csv", people)]), Some("refused"));
+}
+
+/// Settings of a closed server with a user of the settings, and one of a database, both with the password in
+/// `users.mjs`. More than two attempts a minute are refused.
+const USERS: &str = r#"
+[auth]
+basic_users = ["ann:$2y$05$YOwDoneWtfzQbDc725Io8uEgTWUu7UUPiNY/.S1k3N5I8k7WSR2my"]
+database = "app"
+attempts_max = 2
+
+[[database]]
+name = "app"
+url = "sqlite:app.db"
+"#;
+
+const USERS_TABLE: &str = "
+create table users (id integer primary key, username text, password text);
+insert into users values (1, 'bob', '$2y$05$YOwDoneWtfzQbDc725Io8uEgTWUu7UUPiNY/.S1k3N5I8k7WSR2my');
+";
+
+#[test]
+fn users_of_two_kinds_log_in_with_one_attempt() {
+    let Some(home) = home() else { return };
+    let people: &[u8] = b"id,name\n1,Ann\n";
+    let server = Server::prepared(USERS, &[("people.csv", people)], |directory| {
+        make_database(&directory.join("app.db"), USERS_TABLE);
+    });
+    walk(&home, &server, Some("users"));
+}
+
 /// Settings of a server with a database of what is unusual, and entries that can't be loaded.
 const EXTREMES: &str = r#"
 [[database]]
@@ -123,7 +166,39 @@ sql = "SELECT id, arrow_cast(id * 1000, 'Duration(Millisecond)') AS took FROM me
 [[dataset]]
 name = "places"
 source = "places.csv"
+
+[[dataset]]
+name = "largest"
+source = "largest.csv"
+
+[[dataset]]
+name = "grouped"
+source = "grouped.csv"
 "#;
+
+/// Columns of every type, each in a view of its own.
+const TYPES: [(&str, &str); 12] = [
+    ("an_interval", "interval '1 month 2 days'"),
+    ("a_duration", "arrow_cast(90000, 'Duration(Millisecond)')"),
+    ("a_list", "make_array(1, 2)"),
+    ("a_struct", "named_struct('a', 1)"),
+    ("a_map", "map(make_array('a'), make_array(1))"),
+    ("nothing", "null"),
+    ("a_time", "arrow_cast('12:30:00', 'Time64(Microsecond)')"),
+    ("a_boolean", "true"),
+    ("a_decimal", "arrow_cast('1.50', 'Decimal128(10, 2)')"),
+    ("bytes", "x'00ff'"),
+    ("a_text", "'text'"),
+    ("a_date", "date '2024-01-31'"),
+];
+
+/// The views of [`TYPES`], as settings.
+fn typed_views() -> String {
+    TYPES.iter().fold(String::new(), |mut toml, (name, value)| {
+        let _ = write!(toml, "\n[[view]]\nname = \"{name}\"\nsql = \"\"\"SELECT {value} AS c\"\"\"\n");
+        toml
+    })
+}
 
 /// A table of 500 columns, one of three million rows, and one of names and values that want to be more than text.
 fn strange_tables() -> String {
@@ -179,13 +254,15 @@ fn what_is_unusual_is_shown_all_the_same() {
         let cells: Vec<String> = (0..500).map(|at| format!("{row}-{at} {}", "v".repeat(60))).collect();
         wide += &(cells.join(",") + "\n");
     }
-    let files: [(&str, &[u8]); 4] = [
+    let files: [(&str, &[u8]); 6] = [
+        ("largest.csv", b"n\n-1.7e308\n0\n1\n2\n3\n4\n5\n6\n7\n1.7e308\n"),
+        ("grouped.csv", b"id,g,at,r\n1,a,1,1.5\n2,a,2,\n3,b,3,NaN\n4,b,4,2.5\n5,c,,4.5\n6,d,6,\n7,d,7,\n8,a,8,1.25\n"),
         ("wide_file.csv", wide.as_bytes()),
         ("broken.csv", b"a,b\n1,2\n3,4,5,\"x"),
         ("places.csv", b"id,lat,lng\n1,10,10\n2,95,20\n3,-10,-20\n4,5,400\n5,,7\n"),
         ("measured.csv", b"id,r\n1,NaN\n2,NaN\n3,\n4,inf\n5,1.5\n"),
     ];
-    let server = Server::prepared(EXTREMES, &files, |directory| {
+    let server = Server::prepared(&(EXTREMES.to_owned() + &typed_views()), &files, |directory| {
         make_database(&directory.join("strange.db"), &strange_tables());
         make_database(&directory.join("loose.db"), &(LOOSE_TABLES.to_owned() + REFERRING_TABLES));
     });

@@ -1,1 +1,0 @@
-import{e as n,g as a}from"./index-G1JusXaR.js";import{C as o,a as h,s as f}from"./view-BMDoM2yI.js";function g({columns:s,rows:e,settings:r,onSettings:i}){const t=r??n(s);return a("div",{class:"chart-panel",children:[a(o,{columns:s,settings:t,onSettings:i}),a(h,{series:f(s,e,t),settings:t})]})}export{g as C};
