@@ -27,6 +27,8 @@ mod held;
 mod held_files;
 #[path = "engine/held_source.rs"]
 mod held_source;
+#[path = "engine/kept_footers.rs"]
+mod kept_footers;
 #[path = "engine/key.rs"]
 mod key;
 #[path = "engine/late.rs"]

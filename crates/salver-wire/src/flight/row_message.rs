@@ -61,6 +61,15 @@ impl RowMessage {
     }
 }
 
+/// A buffer of rows as the owner of bytes.
+struct Rows(Buffer);
+
+impl AsRef<[u8]> for Rows {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 /// Returns the pieces of a message: small buffers together, large ones as they are.
 fn joined(head: Vec<u8>, body: Vec<Buffer>) -> Vec<Bytes> {
     let (mut pieces, mut small) = (Vec::new(), BytesMut::from(head.as_slice()));
@@ -72,7 +81,7 @@ fn joined(head: Vec<u8>, body: Vec<Buffer>) -> Vec<Bytes> {
         if !small.is_empty() {
             pieces.push(small.split().freeze());
         }
-        pieces.push(Bytes::from_owner(buffer));
+        pieces.push(Bytes::from_owner(Rows(buffer)));
     }
     if !small.is_empty() {
         pieces.push(small.freeze());

@@ -1,18 +1,19 @@
 //! A transaction for the reads of one statement of the SQL engine.
 //!
-//! With a write-ahead log it stays open from the first read to the last. With any other journal it would keep writers
-//! waiting while the statement computes, so each read has its own, and checks that nothing was committed since the
-//! first.
+//! With a write-ahead log it stays open from the first read to the last. With any other journal it keeps writers
+//! waiting, so that it stays open between reads for a moment only ([`HELD`]). A read that comes later has one of its
+//! own, and checks that nothing was committed since the first.
 
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use salver_model::{Code, Error, Result};
 use tokio::runtime::Handle;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::Sender;
+use tokio::sync::{Mutex, OwnedSemaphorePermit};
 use tokio::task::spawn_blocking;
 
 use super::connections::Connections;
@@ -26,12 +27,15 @@ use crate::backend::read_transaction::{is_unwanted, unwanted};
 use crate::cell::RowSink;
 use crate::statement::Read;
 
+/// Time in which a transaction that keeps writers waiting stays open between reads.
+const HELD: Duration = Duration::from_millis(100);
+
 /// A transaction on a connection of the pool, which gets it back when this is dropped.
 pub(crate) struct SqliteTransaction {
     connections: Arc<Connections>,
     ms_max: u64,
-    /// `None` after a failure.
-    held: Option<HeldReader>,
+    /// `None` after a failure. Locked while it reads.
+    held: Arc<Mutex<Option<HeldReader>>>,
 }
 
 impl fmt::Debug for SqliteTransaction {
@@ -45,8 +49,9 @@ struct HeldReader {
     // First, so that it is closed before the permit is released.
     reader: ReadConnection,
     _place: OwnedSemaphorePermit,
-    /// SQLite's counter of commits by other connections at the first read; `None` while a transaction is open.
-    watched: Option<i64>,
+    /// SQLite's counter of commits by other connections at the first read, and the end of the time in which the
+    /// transaction stays open; `None` if it keeps nobody waiting.
+    watched: Option<(i64, Instant)>,
     /// Number of the last read, so that stopping one stops no other.
     last_run: u64,
 }
@@ -63,15 +68,28 @@ impl Sqlite {
             watch.begin(0, ms_max);
             reader.under(&watch)?;
             let watched = begin(&mut reader).map_err(|error| watch.explain(error))?;
-            let held = Some(HeldReader { reader, _place: place, watched, last_run: 0 });
-            Ok(SqliteTransaction { connections, ms_max, held })
+            let held = HeldReader { reader, _place: place, watched, last_run: 0 };
+            Ok::<_, Error>((connections, held))
         });
-        begun.await.map_err(broke_off)?
+        let (connections, held) = begun.await.map_err(broke_off)??;
+        let is_watched = held.watched.is_some();
+        let held = Arc::new(Mutex::new(Some(held)));
+        if is_watched {
+            let held = Arc::downgrade(&held);
+            tokio::spawn(async move {
+                tokio::time::sleep(HELD).await;
+                let Some(held) = held.upgrade() else { return };
+                if let Some(held) = held.lock().await.as_mut() {
+                    held.let_writers_in();
+                }
+            });
+        }
+        Ok(SqliteTransaction { connections, ms_max, held })
     }
 }
 
 /// Begins to keep, or to watch, the present state.
-fn begin(reader: &mut ReadConnection) -> rusqlite::Result<Option<i64>> {
+fn begin(reader: &mut ReadConnection) -> rusqlite::Result<Option<(i64, Instant)>> {
     let connection = &reader.connection;
     let journal: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
     connection.execute_batch("BEGIN")?;
@@ -80,9 +98,7 @@ fn begin(reader: &mut ReadConnection) -> rusqlite::Result<Option<i64>> {
     if journal == "wal" && !reader.era.still {
         return Ok(None);
     }
-    let watched = version::data_version(connection)?;
-    connection.execute_batch("ROLLBACK")?;
-    Ok(Some(watched))
+    Ok(Some((version::data_version(connection)?, Instant::now() + HELD)))
 }
 
 impl SqliteTransaction {
@@ -93,7 +109,8 @@ impl SqliteTransaction {
         mut sink: S,
         out: Option<Sender<Result<S::Piece>>>,
     ) -> Result<S> {
-        let Some(mut held) = self.held.take() else {
+        let mut idle = self.held.lock().await;
+        let Some(mut held) = idle.take() else {
             return Err(Error::internal("a transaction was used after it failed"));
         };
         held.last_run += 1;
@@ -122,7 +139,7 @@ impl SqliteTransaction {
         if held.reader.era.is_over() {
             return Err(changed(&self.connections.name, "its file was replaced"));
         }
-        self.held = Some(held);
+        *idle = Some(held);
         Ok(sink)
     }
 }
@@ -136,21 +153,30 @@ impl HeldReader {
         sink: &mut S,
         out: Option<&Sender<Result<S::Piece>>>,
     ) -> Result<(), RowsEnd> {
-        let Some(watched) = self.watched else { return self.feed((run, ms_max), reads, sink, out) };
+        let Some((watched, end)) = self.watched else { return self.feed((run, ms_max), reads, sink, out) };
         // A file without locks must be checked for replacement.
         connections.look();
-        self.reader.connection.execute_batch("BEGIN")?;
-        let ended = match version::data_version(&self.reader.connection) {
-            Ok(now) if now == watched => self.feed((run, ms_max), reads, sink, out),
-            Ok(_) => {
+        if self.reader.connection.is_autocommit() {
+            self.reader.connection.execute_batch("BEGIN")?;
+            if version::data_version(&self.reader.connection)? != watched {
                 let why = "it was changed, and without a write-ahead log it keeps no earlier rows";
-                Err(RowsEnd::Own(changed(&connections.name, why)))
+                return Err(RowsEnd::Own(changed(&connections.name, why)));
             }
-            Err(error) => Err(error.into()),
-        };
-        let settled = self.reader.connection.execute_batch("ROLLBACK");
+        }
+        let ended = self.feed((run, ms_max), reads, sink, out);
+        if Instant::now() >= end {
+            self.let_writers_in();
+        }
         connections.look();
-        ended.and_then(|()| Ok(settled?))
+        ended
+    }
+
+    /// Ends the transaction, if one is open.
+    fn let_writers_in(&mut self) {
+        if self.watched.is_some() && !self.reader.connection.is_autocommit() {
+            // Ending a read-only transaction can't fail.
+            let _ = self.reader.connection.execute_batch("ROLLBACK");
+        }
     }
 
     fn feed<S: RowSink>(
@@ -175,7 +201,7 @@ impl HeldReader {
 
 impl Drop for SqliteTransaction {
     fn drop(&mut self) {
-        let Some(held) = self.held.take() else { return };
+        let Some(held) = self.held.try_lock().ok().and_then(|mut held| held.take()) else { return };
         // Without a runtime the connection is closed.
         let Ok(runtime) = Handle::try_current() else { return };
         let connections = Arc::clone(&self.connections);
