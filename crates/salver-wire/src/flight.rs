@@ -9,7 +9,6 @@ mod catalog;
 mod connection;
 mod door;
 mod door_service;
-mod gathered_writes;
 mod key_listing;
 mod listing;
 mod logins;

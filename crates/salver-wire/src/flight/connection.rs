@@ -1,7 +1,6 @@
 //! The life of a connection: it begins with TLS where the client wants it, then its calls are answered side by side,
 //! until the client leaves or the server ends.
 
-use std::future::poll_fn;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +15,6 @@ use tokio::sync::watch;
 
 use super::Shared;
 use super::admission::{self, Peer};
-use super::gathered_writes::GatheredWrites;
 
 /// First byte of a TLS handshake, with which HTTP/2 can't begin.
 const HANDSHAKE: u8 = 22;
@@ -65,18 +63,12 @@ where
         let shared = Arc::clone(&own);
         async move { admission::answer(request, peer, &shared).await }
     });
-    let (stream, sender) = GatheredWrites::new(stream);
     let mut connection = std::pin::pin!(shared.http.serve_connection(TokioIo::new(stream), service));
     let mut patience = std::pin::pin!(tokio::time::sleep(PATIENCE));
     let (mut is_new, mut is_ending) = (true, false);
     loop {
-        let served = poll_fn(|context| {
-            let polled = connection.as_mut().poll(context);
-            sender.send(context);
-            polled
-        });
         tokio::select! {
-            done = served => {
+            done = connection.as_mut() => {
                 if let Err(error) = done {
                     tracing::debug!("a connection of Arrow Flight broke off: {error}");
                 }
