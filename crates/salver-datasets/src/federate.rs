@@ -21,7 +21,7 @@ use salver_model::{Filter, Item, Query};
 use crate::restricted::RestrictedTable;
 pub(crate) use condition::{condition, scalar};
 pub(crate) use explain::Shown;
-pub(crate) use one_view::give_one_view;
+pub(crate) use one_view::OneView;
 use scan::PortScan;
 
 /// Returns an entry of another backend as a table of the engine.

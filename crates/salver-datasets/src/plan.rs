@@ -28,7 +28,6 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::engine::{Engine, PlanOutput, QueryWork, place_checkpoints};
 use crate::fault;
-use crate::federate::give_one_view;
 use crate::parquet_table::{FILE, ROW};
 use crate::resolve::{self, Condition, Resolved, ResolvedColumn};
 
@@ -158,9 +157,7 @@ async fn start(
 pub(crate) async fn operators(state: &SessionState, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
     let plan = state.optimize(plan).map_err(fault::planning)?;
     casts::check(&plan)?;
-    let operators = state.query_planner().create_physical_plan(&plan, state).await.map_err(fault::planning)?;
-    give_one_view(&operators).map_err(fault::planning)?;
-    Ok(operators)
+    state.query_planner().create_physical_plan(&plan, state).await.map_err(fault::planning)
 }
 
 fn plain(

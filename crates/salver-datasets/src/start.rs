@@ -7,6 +7,7 @@ use salver_model::Result;
 #[cfg(feature = "ballista")]
 use crate::cluster::Cluster;
 use crate::engine::{Engine, EngineOptions, TableRules};
+use crate::federate::OneView;
 use crate::first_piece::FirstPiece;
 use crate::late_columns::{self, LateColumns};
 #[cfg(not(feature = "ballista"))]
@@ -22,6 +23,7 @@ impl Engine {
             logical: Arc::new(LateColumns),
             operator: late_columns::operator,
             physical: Arc::new(FirstPiece),
+            last: Arc::new(OneView),
         };
         let engine = Self::with_rules(options, &rules)?;
         if let Some(cluster) = &options.cluster {

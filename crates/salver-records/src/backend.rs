@@ -15,6 +15,7 @@ pub(crate) mod mysql;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
 pub(crate) mod read_transaction;
+mod receivers;
 pub(crate) mod slow_clients;
 pub(crate) mod snapshot;
 pub(crate) mod snapshot_permits;

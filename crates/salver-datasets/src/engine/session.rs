@@ -9,6 +9,7 @@ use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionConfig;
 use salver_model::limits::SPILL_BYTES_MAX;
 use salver_model::{Error, Result};
@@ -107,16 +108,16 @@ pub(crate) fn state(
 ) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
     let own = |session| statement_planner::with_own_nodes(session, rules);
-    finish(environment, memory_bytes, config(memory_bytes, partitions), own)
+    finish(environment, memory_bytes, config(memory_bytes, partitions), rules, own)
 }
 
 /// Creates a session for plans that ran out of memory in another. Joins and groups sort their rows, because hash tables
 /// can't spill, or not completely.
 /// A sort sorts all its rows at once, because merging needs memory of its own that nothing reserves for it.
 /// Batches are small, because a merge of spill files holds a batch of every run.
-pub(crate) fn frugal(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result<SessionState> {
+pub(crate) fn frugal(environment: &Arc<RuntimeEnv>, memory_bytes: u64, rules: &TableRules) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
-    finish(environment, memory_bytes, frugal_config(memory_bytes), low_memory::spilling)
+    finish(environment, memory_bytes, frugal_config(memory_bytes), rules, low_memory::spilling)
 }
 
 fn frugal_config(memory_bytes: usize) -> SessionConfig {
@@ -138,10 +139,10 @@ fn frugal_config(memory_bytes: usize) -> SessionConfig {
 }
 
 /// Creates a session for plans whose rows are too wide for batches of the usual length: a few rows at a time.
-pub(crate) fn narrow(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result<SessionState> {
+pub(crate) fn narrow(environment: &Arc<RuntimeEnv>, memory_bytes: u64, rules: &TableRules) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
     let config = frugal_config(memory_bytes).with_batch_size(row_width::NARROW_ROWS);
-    finish(environment, memory_bytes, config, low_memory::spilling)
+    finish(environment, memory_bytes, config, rules, low_memory::spilling)
 }
 
 fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
@@ -190,7 +191,8 @@ pub(crate) fn elsewhere(
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
     let config = adapt(config(memory_bytes, partitions).with_batch_size(FULL_BATCH_ROWS));
     let allowance = Allowance::new(&environment.memory_pool, memory_bytes as u64);
-    let state = finish_with(environment, &allowance, config, BoundRows::of_plans(&allowance), |session| session)?;
+    let state =
+        finish_with(environment, &allowance, config, (BoundRows::of_plans(&allowance), None), |session| session)?;
     let wire = FunctionWire::of(&state, allowance);
     Ok((state, wire))
 }
@@ -199,25 +201,31 @@ fn finish(
     environment: &Arc<RuntimeEnv>,
     memory_bytes: usize,
     config: SessionConfig,
+    rules: &TableRules,
     more: impl FnOnce(SessionStateBuilder) -> SessionStateBuilder,
 ) -> Result<SessionState> {
     let allowance = Allowance::new(&environment.memory_pool, memory_bytes as u64);
-    finish_with(environment, &allowance, config, BoundRows::new(&allowance), more)
+    finish_with(environment, &allowance, config, (BoundRows::new(&allowance), Some(&rules.last)), more)
 }
 
 fn finish_with(
     environment: &Arc<RuntimeEnv>,
     allowance: &Arc<Allowance>,
     config: SessionConfig,
-    last: BoundRows,
+    (bounds, last): (BoundRows, Option<&Arc<dyn PhysicalOptimizerRule + Send + Sync>>),
     more: impl FnOnce(SessionStateBuilder) -> SessionStateBuilder,
 ) -> Result<SessionState> {
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(environment));
     let builder = builder.with_expr_planners(vec![pg_semantics::operations()]).with_default_features();
     let builder = more(planner_rules::checked(builder));
-    // This rule is last, when the plan is final.
-    let builder = builder.with_optimizer_rule(function_bounds::bound_matches(allowance));
-    let mut state = builder.with_physical_optimizer_rule(Arc::new(last)).build();
+    // These rules are last, when the plan is final.
+    let mut builder = builder
+        .with_optimizer_rule(function_bounds::bound_matches(allowance))
+        .with_physical_optimizer_rule(Arc::new(bounds));
+    if let Some(last) = last {
+        builder = builder.with_physical_optimizer_rule(Arc::clone(last));
+    }
+    let mut state = builder.build();
     datafusion_functions_json::register_all(&mut state)
         .map_err(|error| Error::internal("can't register the JSON functions").with_source(error))?;
     pg_semantics::register(&mut state)

@@ -30,6 +30,8 @@ pub(crate) struct TableRules {
     pub(crate) operator: MakeOperator,
     /// Comes after the engine's own physical rules.
     pub(crate) physical: Arc<dyn PhysicalOptimizerRule + Send + Sync>,
+    /// Sees each plan when it is complete, also one that ran out of memory.
+    pub(crate) last: Arc<dyn PhysicalOptimizerRule + Send + Sync>,
 }
 
 /// Appends these rules, and that for common groups, to those of a session, with the planner that knows their nodes.

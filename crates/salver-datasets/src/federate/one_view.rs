@@ -9,7 +9,9 @@
 use std::sync::Arc;
 
 use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::NestedLoopJoinExec;
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
@@ -17,20 +19,33 @@ use salver_model::ReadView;
 
 use super::scan::PortScan;
 
-/// Puts the tables of the plan's scans in one view, unless a single scan is read once.
-pub(crate) fn give_one_view(plan: &Arc<dyn ExecutionPlan>) -> Result<()> {
-    let (mut scans, mut reads_again) = (Vec::new(), false);
-    plan.apply(|node| {
-        if let Some(scan) = node.downcast_ref::<PortScan>() {
-            scans.push(scan.clone());
-        }
-        // Such a join reads its left side again when that does not fit into memory.
-        reads_again |= node.is::<RecursiveQueryExec>() || node.is::<NestedLoopJoinExec>();
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    if scans.len() > 1 || reads_again && !scans.is_empty() {
-        let view = ReadView::new(reads_again);
-        scans.iter().for_each(|scan| scan.see(&view));
+/// Puts the tables of a plan's scans in one view, unless a single scan is read once. The plan stays as it is.
+#[derive(Debug)]
+pub(crate) struct OneView;
+
+impl PhysicalOptimizerRule for OneView {
+    fn name(&self) -> &'static str {
+        "one_view"
     }
-    Ok(())
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        let (mut scans, mut reads_again) = (Vec::new(), false);
+        plan.apply(|node| {
+            if let Some(scan) = node.downcast_ref::<PortScan>() {
+                scans.push(scan.clone());
+            }
+            // Such a join reads its left side again when that does not fit into memory.
+            reads_again |= node.is::<RecursiveQueryExec>() || node.is::<NestedLoopJoinExec>();
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        if scans.len() > 1 || reads_again && !scans.is_empty() {
+            let view = ReadView::new(reads_again);
+            scans.iter().for_each(|scan| scan.see(&view));
+        }
+        Ok(plan)
+    }
 }

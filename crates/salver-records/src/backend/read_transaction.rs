@@ -27,9 +27,9 @@ pub(crate) enum ReadTransaction {
 }
 
 impl ReadTransaction {
-    /// Runs `reads` one after the other, as [`Backend::read`](super::Backend::read) does. When `out` is closed, the read
-    /// is stopped, and the transaction goes on. After an error it must be dropped, and it is lost with a future that is
-    /// dropped before its end.
+    /// Runs `reads` one after the other, as [`Backend::read`](super::Backend::read) does. When `out` is closed, the
+    /// read is stopped, and the transaction goes on. After an error it must be dropped, and it is lost with a future
+    /// that is dropped before its end.
     pub(crate) async fn read<S: RowSink>(
         &mut self,
         reads: Vec<Read>,
@@ -44,17 +44,4 @@ impl ReadTransaction {
             Self::Mysql(transaction) => transaction.read(&reads, sink, out).await,
         }
     }
-}
-
-/// Completes when nobody takes the rows any more; never without a receiver.
-pub(crate) async fn unwanted<T>(out: Option<Sender<T>>) {
-    match out {
-        Some(out) => out.closed().await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Returns whether nobody takes the rows any more.
-pub(crate) fn is_unwanted<T>(out: Option<&Sender<T>>) -> bool {
-    out.is_some_and(Sender::is_closed)
 }

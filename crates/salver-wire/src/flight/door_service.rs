@@ -17,8 +17,7 @@ use tonic::{Request, Response, Status, Streaming};
 use super::admission::admitted;
 use super::door::{CLOSE, Door, PREPARE};
 use super::outflow::portable;
-use super::query::unwritable;
-use super::refusal::not_offered;
+use super::refusal::{not_offered, unwritable};
 use super::row_body::{self, WholeMessages};
 
 /// A stream of answers.

@@ -21,7 +21,7 @@ use salver_service::reception::{Outcome, Reception, Welcome};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tonic::Status;
 
-use super::query::unwritable;
+use super::refusal::unwritable;
 use super::row_body::Messages;
 use super::row_message::{MessageEncoder, RowMessage};
 use super::{WIRE, refusal};

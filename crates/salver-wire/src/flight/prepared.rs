@@ -15,7 +15,7 @@ use salver_service::exports::{Lease, Leases};
 use super::admission::Admitted;
 use super::outflow::portable;
 use super::parameters;
-use super::query::unwritable;
+use super::refusal::unwritable;
 use super::statement;
 use super::tickets::{Ticket, Tickets, unknown};
 

@@ -6,12 +6,13 @@ use arrow_flight::sql::{ProstMessageExt, TicketStatementQuery};
 use arrow_flight::{FlightDescriptor, FlightEndpoint, FlightInfo, Ticket as WireTicket};
 use bytes::Bytes;
 use prost::Message;
-use salver_model::{Error, Result, SqlParameters, SqlQuery, TypedValue};
+use salver_model::{Result, SqlParameters, SqlQuery, TypedValue};
 use salver_service::reception::Welcome;
 
 use arrow::datatypes::Schema;
 
 use super::outflow::{Outflow, portable};
+use super::refusal::unwritable;
 use super::statement;
 
 /// Number of rows that is not known.
@@ -49,9 +50,4 @@ pub(super) fn info_of(
     };
     let endpoints = tickets.into_iter().map(|ticket| FlightEndpoint::new().with_ticket(ticket)).collect();
     Ok(info.with_descriptor(descriptor).with_endpoints(endpoints).with_total_records(UNKNOWN_ROWS).with_total_bytes(-1))
-}
-
-/// The error for columns that can't be written.
-pub(super) fn unwritable(cause: arrow::error::ArrowError) -> Error {
-    Error::internal("the columns can't be written").with_source(cause)
 }

@@ -1,5 +1,6 @@
 //! What a client is told of a failure, in the codes of gRPC (<https://grpc.io/docs/guides/status-codes/>).
 
+use arrow::error::ArrowError;
 use salver_model::limits::FLIGHT_STATUS_CHARS_MAX;
 use salver_model::{Code, Error};
 use tonic::{Code as GrpcCode, Status};
@@ -16,6 +17,11 @@ pub(super) fn status(error: Error) -> Status {
         text.push_str("...");
     }
     Status::new(code, text)
+}
+
+/// The error for columns that can't be written.
+pub(super) fn unwritable(cause: ArrowError) -> Error {
+    Error::internal("the columns can't be written").with_source(cause)
 }
 
 /// Returns the refusal of what only changes data.

@@ -33,7 +33,7 @@ struct Left(Arc<Mutex<Option<Messages>>>);
 
 /// Returns a response of the service that leaves its rows for [`with_rows`].
 pub(super) fn leave(rows: Messages) -> tonic::Response<WholeMessages> {
-    let mut response = tonic::Response::new(Box::pin(stream::empty()) as WholeMessages);
+    let mut response = tonic::Response::from(Box::pin(stream::empty()) as WholeMessages);
     response.extensions_mut().insert(Left(Arc::new(Mutex::new(Some(rows)))));
     response
 }

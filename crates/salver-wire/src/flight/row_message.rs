@@ -1,5 +1,5 @@
-//! One message of rows: a `FlightData` of Arrow Flight (`Flight.proto`) behind gRPC's prefix, in pieces that refer to the
-//! buffers of the rows.
+//! One message of rows: a `FlightData` of Arrow Flight (`Flight.proto`) behind gRPC's prefix, in pieces that refer to
+//! the buffers of the rows.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Quoted literals where a condition stands: `where 't'`, `not 'f'`. They are booleans. And `is distinct from`, which is
-//! a condition and an operator.
+//! Quoted literals where a condition stands: `where 't'`, `not 'f'`. They are booleans. And `is distinct from`, which
+//! is a condition and an operator.
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CastKind, DataType, Expr, Function, FunctionArguments, JoinConstraint, JoinOperator, Select,

@@ -120,6 +120,13 @@ impl Client {
         self.watch(answer)
     }
 
+    /// Begins a transaction that only reads, and in which all reads see the state of this moment.
+    pub(super) async fn begin_snapshot(&mut self) -> MysqlResult<()> {
+        // With any other level there would be no snapshot, whatever the second statement says.
+        self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").await?;
+        self.run("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").await
+    }
+
     /// Prepares `sql`, or returns it from the cache. If this fails, nothing of it has run.
     pub(super) async fn prepare(&mut self, sql: &Arc<str>) -> MysqlResult<Statement> {
         self.uses += 1;

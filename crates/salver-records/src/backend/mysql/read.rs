@@ -10,7 +10,6 @@ use super::client::Client;
 use super::error_numbers;
 use super::merged_reads::merged;
 use super::pool::Pool;
-use super::read_transaction;
 use crate::cell::RowSink;
 use crate::statement::{Bind, Read};
 
@@ -144,7 +143,7 @@ async fn together<S: RowSink>(
 }
 
 async fn in_snapshot<S: RowSink>(client: &mut Client, reads: &[Read], way: &mut Way<'_, S>) -> Result<(), ReadEnd> {
-    read_transaction::begin(client).await?;
+    client.begin_snapshot().await?;
     for (index, read) in reads.iter().enumerate() {
         if let Err(ended) = one(client, read, index, way).await {
             // The connection goes back to the pool after a failure of the statement.

@@ -12,19 +12,9 @@ use super::client::Client;
 use super::pool::{MysqlLease, Pool};
 use super::read::{ReadEnd, Way, one};
 use super::{Mysql, error_numbers};
-use crate::backend::read_transaction::{is_unwanted, unwanted};
+use crate::backend::receivers::{is_unwanted, unwanted};
 use crate::cell::RowSink;
 use crate::statement::Read;
-
-/// For the next transaction: with any other level there would be no snapshot, whatever `BEGIN` says.
-const REPEATABLE: &str = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";
-const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
-
-/// Begins a transaction in which all reads see the state of this moment.
-pub(super) async fn begin(client: &mut Client) -> Result<(), Failure> {
-    client.run(REPEATABLE).await?;
-    client.run(BEGIN).await
-}
 
 /// A transaction on a connection of the pool, which gets it back when this is dropped.
 #[derive(Debug)]
@@ -38,11 +28,11 @@ impl Mysql {
     /// See [`crate::backend::Backend::begin`].
     pub(crate) async fn begin(&self) -> Result<MysqlTransaction> {
         let mut lease = self.pool.lease().await?;
-        let mut begun = begin(&mut lease.client).await;
+        let mut begun = lease.client.begin_snapshot().await;
         if begun.as_ref().is_err_and(error_numbers::is_lost) {
             drop(lease);
             lease = self.pool.lease_new().await?;
-            begun = begin(&mut lease.client).await;
+            begun = lease.client.begin_snapshot().await;
         }
         match begun {
             Ok(()) => Ok(MysqlTransaction { lease: Some(lease), pool: self.pool.clone() }),

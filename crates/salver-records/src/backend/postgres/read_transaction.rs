@@ -13,7 +13,7 @@ use super::decode::forms;
 use super::pool::PostgresLease;
 use super::read::{RowForwarder, one};
 use super::sqlstate::Fault;
-use crate::backend::read_transaction::{is_unwanted, unwanted};
+use crate::backend::receivers::{is_unwanted, unwanted};
 use crate::cell::RowSink;
 use crate::statement::Read;
 use std::sync::Arc;

@@ -17,13 +17,12 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit};
 use tokio::task::spawn_blocking;
 
 use super::connections::Connections;
-use super::error_codes::fault;
 use super::interrupt::Watch;
 use super::read::send;
 use super::read_connection::ReadConnection;
 use super::rows::{self, RowsEnd};
 use super::{Sqlite, version};
-use crate::backend::read_transaction::{is_unwanted, unwanted};
+use crate::backend::receivers::{is_unwanted, unwanted};
 use crate::cell::RowSink;
 use crate::statement::Read;
 
