@@ -30,6 +30,17 @@ fn server_sent_events() {
     assert_eq!(lines.body, ":\n\nid: 5\ndata: {\ndata:   \"n\": 9\ndata: }\n\n");
 }
 
+/// As after the log was removed: the reader is told, and gets what comes now.
+#[test]
+fn an_offset_beyond_the_end() {
+    let doors = with_events(3);
+    let mut talk = doors.begin("GET /api/streams/events/tail?limit=1 HTTP/1.1\r\nlast-event-id: 99");
+    talk.head();
+    doors.post("/api/streams/events", &[], "{\"n\":\"new\"}");
+    let text = talk.until("new");
+    assert!(text.contains("event: missing\ndata: {\"from\":3,\"to\":99}\n\nid: 3\ndata: {\"n\":\"new\"}"), "{text}");
+}
+
 #[test]
 fn lines_for_who_accepts_them() {
     let doors = with_events(2);
