@@ -160,8 +160,13 @@ impl RecordsTable {
             Some(view) => Some(view.turn().await),
             None => None,
         };
-        // The caller is counted where its query is admitted.
-        let share = slow_clients::take(self.known.backend.lying(), &Holder::Server).await?;
+        // The caller is counted where its query is admitted. Who has a connection must not wait for a share: those who
+        // have the shares may wait for that connection.
+        let lying = self.known.backend.lying();
+        let share = match &turn {
+            Some(turn) if turn.has_connection() => lying.try_take(&Holder::Server),
+            _ => Some(slow_clients::take(lying, &Holder::Server).await?),
+        };
         let (sender, mut receiver) = mpsc::channel(BATCHES_CAPACITY);
         let backend = Arc::clone(&self.known.backend);
         let (sink, read) = (BatchSink::new(&selected, batches::BATCH_ROWS), selected.rows.clone());
@@ -189,7 +194,11 @@ impl RecordsTable {
         let first = receiver.recv().await.transpose()?;
         let rest = stream::unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) });
         let batches = stream::iter(first.map(Ok)).chain(rest);
-        Ok(Rows { total, ..self.answer(&selected, Batches::Stream(Yielding::new(batches.boxed(), share).boxed())) })
+        let batches = match share {
+            Some(share) => Yielding::new(batches.boxed(), share).boxed(),
+            None => batches.boxed(),
+        };
+        Ok(Rows { total, ..self.answer(&selected, Batches::Stream(batches)) })
     }
 
     /// Returns the table's place in a view that it shares with others of its database.

@@ -66,6 +66,11 @@ impl PlaceInView {
 }
 
 impl Turn {
+    /// Returns whether the transaction has begun, and with it holds a connection.
+    pub(super) fn has_connection(&self) -> bool {
+        self.transaction.is_some()
+    }
+
     /// Runs reads in the transaction; see [`ReadTransaction::read`].
     pub(super) async fn read<S: RowSink>(
         mut self,

@@ -146,3 +146,28 @@ fn a_read_that_is_not_wanted_is_stopped() {
         }
     }
 }
+
+/// More clients than connections wait for each other, and none for itself: a statement that has a connection goes on.
+#[test]
+fn statements_wait_for_connections_and_not_for_each_other() {
+    for kind in Kind::ALL {
+        for connections in [1, 2, 4] {
+            let settings = format!("writable = true\nconnections_max = {connections}\n");
+            let program = Program::over(database(kind, TABLES), "", &settings);
+            let address = program.address();
+            std::thread::scope(|scope| {
+                for _ in 0..12 {
+                    scope.spawn(|| {
+                        let mut client = Client::new(address);
+                        for statement in STATEMENTS.iter().chain(&["select count(*) - 1 as d from debits"]) {
+                            let body = Some(statement.as_bytes());
+                            let answer = client.send("POST", "/api/sql", &[], body).expect("an answer");
+                            let what = format!("{kind:?}, {connections} connections: {statement}");
+                            assert_eq!(answer.said(), (200, "[{\"d\":0}]"), "{what}");
+                        }
+                    });
+                }
+            });
+        }
+    }
+}
