@@ -16,7 +16,8 @@ const WORLDS: u64 = 6;
 
 /// Members of JSON that no two servers share: the one has other ways to prove who one is, and rows that satisfy a
 /// filter are not counted before they are asked for.
-const OWN: [&str; 7] = ["version", "memory_bytes", "source", "extra", "rows", "securitySchemes", "security"];
+const OWN: [&str; 9] =
+    ["version", "memory_bytes", "source", "extra", "rows", "securitySchemes", "security", "auth", "caller"];
 
 #[test]
 fn what_is_kept_back_was_never_there() {
