@@ -160,12 +160,20 @@ function halt(key: string, { status, message, hint, body, asked, retryAfterS }: 
   return error;
 }
 
+/** How a request is sent. */
+interface How {
+  redirect?: RequestRedirect;
+  signal?: AbortSignal | undefined;
+  /** Set for what says nothing of the tab's own key or session, as a log-in. */
+  isApart?: boolean;
+}
+
 /** Sends a request at once, with this key or without one. */
-export async function sendAs(key: string | null, request: ApiRequest, init: Pick<RequestInit, "redirect"> & { signal?: AbortSignal | undefined } = {}): Promise<Response> {
+export async function sendAs(key: string | null, request: ApiRequest, { isApart, ...init }: How = {}): Promise<Response> {
   const method = request.method ?? "GET";
   const asked = `${method} ${requestUrl(request)}`;
   const headers = ownHeaders(sendable(request.headers ?? {}, asked));
-  const isOwn = hasProof(request);
+  const isOwn = isApart || hasProof(request);
   if (key !== null && !isOwn) headers.set("Authorization", authorizationOf(key));
   const xsrf = headerText(decoded(document.cookie.match(/(?:^|; )XSRF-TOKEN=([^;]*)/)?.[1] ?? ""));
   if (xsrf && method !== "GET") headers.set("X-XSRF-TOKEN", xsrf);
