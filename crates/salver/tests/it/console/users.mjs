@@ -70,17 +70,21 @@ async function cancelled(visit) {
 async function kept(visit) {
   const { page } = visit;
   const wrong = `sessionStorage.setItem('salver.api_key', 'Basic ${btoa("ann:another")}')`;
-  for (let attempt = 0; attempt < 2; attempt++) {
+  visit.expect(429, "");
+  const said = page.locator("dialog[open] .note, main .note").first();
+  // Attempts at the log-in of before may count, or be forgotten by now.
+  for (let attempt = 0; ; attempt++) {
     await visit.ask(wrong);
     await visit.open("console/entry/people");
+    await said.waitFor();
+    const held = await visit.ask("sessionStorage.getItem('salver.api_key')");
+    if (held !== null) break;
+    assert.ok(attempt < 2, "the third attempt is refused");
     await visit.see("dialog[open] .note", "does not know the name and the password of this tab any more");
-    assert.equal(await visit.ask("sessionStorage.getItem('salver.api_key')"), null);
   }
-  visit.expect(429, "");
-  await visit.ask(wrong);
   let sent = 0;
   page.on("request", (request) => (sent += request.headers().authorization ? 1 : 0));
-  await visit.open("console/entry/people");
+  await page.reload();
   await visit.see("main .note", "the server takes no attempts from here now");
   assert.equal(sent, 1);
   await page.locator("main .note").getByRole("button", { name: "Log in…" }).waitFor();
