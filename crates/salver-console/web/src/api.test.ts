@@ -7,7 +7,7 @@ vi.stubGlobal("sessionStorage", {
   setItem: (key: string, value: string) => void items.set(key, value),
   removeItem: (key: string) => void items.delete(key),
 });
-const { ApiError, onUnauthorized, send } = await import("./api");
+const { ApiError, isKeyHalted, noteKnownKey, onUnauthorized, send } = await import("./api");
 const { apiKey, basicKey } = await import("./credentials");
 
 let asked: Headers[] = [];
@@ -55,7 +55,45 @@ test("a refusal of what the tab holds is told, and not that of a log-in", async 
   vi.stubGlobal("fetch", async () => new Response('{"error":"authentication_failed"}', { status: 401 }));
   await expect(send({ path: "" })).rejects.toThrow();
   await expect(send({ path: "", headers: { Authorization: "Bearer new" } })).rejects.toThrow();
+  noteKnownKey("old");
   vi.stubGlobal("fetch", async () => new Response('{"code":1012,"message":"no"}', { status: 403, headers: { "content-type": "application/json" } }));
   await expect(send({ path: "api/records/t" })).rejects.toThrow();
   expect(told).toEqual(["", "api/records/t"]);
+});
+
+/** What four requests of a page that has a kept key come to, where the server answers each with this. */
+async function opened(key: string, answer: () => Response): Promise<{ paths: string[]; results: PromiseSettledResult<Response>[] }> {
+  const paths: string[] = [];
+  onUnauthorized.handler = (path) => void (path === "" && apiKey.set(null));
+  apiKey.set(key);
+  vi.stubGlobal("fetch", async (url: string) => {
+    paths.push(new URL(url).pathname);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return answer();
+  });
+  const results = await Promise.allSettled([send({ path: "api/columns" }), send({ path: "" }), send({ path: "api/queries" }), send({ path: "api/streams" })]);
+  return { paths, results };
+}
+
+test("a kept key that is wrong by now is one attempt", async () => {
+  const { paths, results } = await opened("wrong", () => new Response("{}", { status: 401 }));
+  expect([paths, apiKey.get()]).toEqual([["/"], null]);
+  expect(results.every(({ status }) => status === "rejected")).toBe(true);
+});
+
+test("a kept key that is right goes with all requests, after the first", async () => {
+  const { paths, results } = await opened("right", () => new Response("{}"));
+  expect(paths[0]).toBe("/");
+  expect(paths.length).toBe(5);
+  expect(results.every(({ status }) => status === "fulfilled")).toBe(true);
+});
+
+test("with too many attempts, nothing more is sent, and the key stays", async () => {
+  const { paths, results } = await opened("late", () => new Response('{"error":"too_many_attempts"}', { status: 429, headers: { "retry-after": "30" } }));
+  expect([paths, apiKey.get(), isKeyHalted.value]).toEqual([["/"], "late", true]);
+  expect(results.every((result) => result.status === "rejected" && result.reason.word === "key_not_tried")).toBe(true);
+  await expect(send({ path: "" })).rejects.toThrow("no attempts");
+  expect(paths.length).toBe(1);
+  apiKey.set(null);
+  expect(isKeyHalted.value).toBe(false);
 });

@@ -1,4 +1,5 @@
-import { apiKey, authorizationOf, headerText } from "./credentials";
+import { computed, signal } from "@preact/signals";
+import { apiKey, authorizationOf, headerText, nameOfKey } from "./credentials";
 import { type Value, parseBegun, parseData } from "./data_json";
 import type { Shape } from "./shape";
 
@@ -30,6 +31,8 @@ export class ApiError extends Error {
     readonly body: unknown,
     /** The method and the address that were asked. */
     readonly asked: string | null = null,
+    /** When the server takes the request again, where it says so. */
+    readonly retryAfterS: number | null = null,
   ) {
     super(message);
   }
@@ -78,27 +81,112 @@ export const onUnauthorized: { handler: ((path: string) => void) | null } = { ha
 /** The word of `/api/records` for a credential that it refuses. */
 const REFUSED_BY_RECORDS = "1012";
 
-/** Sends a request. Rejects with `ApiError` unless the status is one of success, or 304. */
+/** The key of this tab that the server has known since the page was opened. */
+let knownKey: string | null = null;
+/** The one request that tells whether the server knows a key, and why the others can't be sent. */
+let trial: { key: string; fault: Promise<unknown> } | null = null;
+/** A key that the server did not look at, since there were too many attempts, and until when it is not sent again. */
+const halted = signal<{ key: string; until: number; error: ApiError } | null>(null);
+
+/** Whether it is not known if the key of this tab is still right, and can't be asked for now. */
+export const isKeyHalted = computed(() => halted.value !== null && halted.value.key === apiKey.get());
+
+/** Takes over that the server knows a key, which was just proved. */
+export function noteKnownKey(key: string): void {
+  knownKey = key;
+}
+
+/**
+ * Sends a request. Rejects with `ApiError` unless the status is one of success, or 304. A key that was kept may be wrong
+ * by now, and the server counts attempts: the index is asked first and alone, and tells whether the others are sent.
+ */
 export async function send(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
+  const key = apiKey.get();
+  if (key === null || key === knownKey || hasProof(request)) return sendAs(key, request, { signal });
+  const isIndex = request.path === "" && !request.query;
+  if (trial?.key !== key) {
+    const answer = tryKey(key, isIndex ? request : { path: "" });
+    if (isIndex) return answer;
+    // A body that nobody reads would hold its connection.
+    answer.then(textOf).catch(() => undefined);
+  }
+  const fault = await trial?.fault;
+  if (fault) throw fault;
+  return sendAs(key, request, { signal });
+}
+
+/** Whether a request proves something else than the tab does, as a log-in does. */
+function hasProof({ headers }: ApiRequest): boolean {
+  return Object.keys(headers ?? {}).some((name) => name.toLowerCase() === "authorization");
+}
+
+/** Sends the request that tells whether the server knows a key. */
+function tryKey(key: string, request: ApiRequest): Promise<Response> {
+  const answer = untilHalted(key) ?? sendAs(key, request);
+  const told = answer.catch((error: unknown) => {
+    throw error instanceof ApiError && error.status === 429 && error.word !== KEY_NOT_TRIED ? halt(key, error) : error;
+  });
+  const fault = told.then(
+    () => null,
+    // Who is known, and may not see the index, may see something else.
+    (error: unknown) => (error instanceof ApiError && error.word !== REFUSED_BY_RECORDS && [403, 404].includes(error.status) ? null : error),
+  );
+  const own = { key, fault };
+  trial = own;
+  void fault.then((found) => {
+    if (found === null) knownKey = key;
+    if (trial === own) trial = null;
+  });
+  return told;
+}
+
+/** The word of what a page says of a key that the server did not look at. */
+const KEY_NOT_TRIED = "key_not_tried";
+/** How long a key is not sent where the server does not say, in seconds. */
+const HALTED_S = 60;
+
+function untilHalted(key: string): Promise<Response> | null {
+  const wait = halted.peek();
+  if (wait?.key === key && Date.now() < wait.until) return Promise.reject(wait.error);
+  halted.value = null;
+  return null;
+}
+
+function halt(key: string, { status, message, hint, body, asked, retryAfterS }: ApiError): ApiError {
+  const told = [message, hint].filter(Boolean).join(": ");
+  const what = nameOfKey(key) === null ? "the key" : "the name and the password";
+  const error = new ApiError(status, KEY_NOT_TRIED, `It is not known whether ${what} of this tab can still be used: the server takes no attempts from here now.`, `It says: ${told}. Nothing is sent until then. Log in another way, or log out.`, body, asked);
+  halted.value = { key, until: Date.now() + (retryAfterS ?? HALTED_S) * 1000, error };
+  return error;
+}
+
+/** How a request is sent. */
+interface How {
+  redirect?: RequestRedirect;
+  signal?: AbortSignal | undefined;
+  /** Set for what says nothing of the tab's own key or session, as a log-in. */
+  isApart?: boolean;
+}
+
+/** Sends a request at once, with this key or without one. */
+export async function sendAs(key: string | null, request: ApiRequest, { isApart, ...init }: How = {}): Promise<Response> {
   const method = request.method ?? "GET";
   const asked = `${method} ${requestUrl(request)}`;
   const headers = ownHeaders(sendable(request.headers ?? {}, asked));
-  const key = apiKey.get();
-  // Who proves something else in this one request, as a log-in does, sends that.
-  const isOwn = headers.has("Authorization");
-  if (key && !isOwn) headers.set("Authorization", authorizationOf(key));
+  const isOwn = isApart || hasProof(request);
+  if (key !== null && !isOwn) headers.set("Authorization", authorizationOf(key));
   const xsrf = headerText(decoded(document.cookie.match(/(?:^|; )XSRF-TOKEN=([^;]*)/)?.[1] ?? ""));
   if (xsrf && method !== "GET") headers.set("X-XSRF-TOKEN", xsrf);
   let response: Response;
   try {
-    response = await fetch(requestUrl(request), { method, headers, body: request.form ?? request.body, signal });
+    response = await fetch(requestUrl(request), { ...init, method, headers, body: request.form ?? request.body });
   } catch (error) {
     if (isAborted(error)) throw error;
     throw new ApiError(0, "unreachable", "The server can't be reached.", "Is it still running, and the network there? Then try again.", null, asked);
   }
-  if (response.ok || response.status === 304) return response;
+  if (response.ok || response.status === 304 || response.type === "opaqueredirect") return response;
   const error = await errorOf(response, asked);
-  if (!isOwn && (error.status === 401 || (key && error.word === REFUSED_BY_RECORDS))) onUnauthorized.handler?.(request.path);
+  if (!isOwn && (error.status === 401 || (key !== null && error.word === REFUSED_BY_RECORDS))) onUnauthorized.handler?.(request.path);
   throw error;
 }
 
@@ -135,7 +223,7 @@ async function errorOf(response: Response, asked: string): Promise<ApiError> {
   const message = field("detail", "message", "title") ?? (plain || `The server answered with the status ${response.status} and no reason.`);
   // `/api/records` answers as PHP-CRUD-API does, and tells what is wrong in a header.
   const hint = field("hint") ?? response.headers.get("x-exception-message") ?? (response.status >= 500 ? "Try again; the log of the server may say more." : null);
-  return new ApiError(response.status, String(field("error", "code") ?? "error"), String(message), hint === null ? null : String(hint), body, asked);
+  return new ApiError(response.status, String(field("error", "code") ?? "error"), String(message), hint === null ? null : String(hint), body, asked, Number(response.headers.get("retry-after")) || null);
 }
 
 /** What an answer is where it can't be what it should be. */

@@ -7,6 +7,7 @@ import { Sidebar } from "./layout/sidebar";
 import { Topbar } from "./layout/topbar";
 import { pageUrl, path } from "./router";
 import { SCREENS, type ScreenProps } from "./screens";
+import { LogOutFault } from "./session/log_out_fault";
 import { LoginDialog } from "./session/login_dialog";
 
 /** The whole page: bar, navigation, and the screen of the path. */
@@ -25,6 +26,7 @@ export function App() {
         <CurrentScreen />
       </main>
       <LoginDialog />
+      <LogOutFault />
     </div>
   );
 }

@@ -154,8 +154,10 @@ export interface Indexed {
  */
 export async function loadCatalog(onIndex?: (indexed: Indexed) => unknown): Promise<void> {
   const own = ++reading;
+  // The index is the first that is asked: it tells whether what the tab has is still right.
+  const indexed = readIndex(own, onIndex);
   const parts: Promise<Put>[] = [readQueries(), readColumns(), readStreams()];
-  const index = await readIndex(own, onIndex);
+  const index = await indexed;
   if (!index) return;
   // A server that says where to ask says so where there are functions.
   if (!index.doors || index.doors.functions !== undefined) parts.push(readFunctions());

@@ -32,9 +32,18 @@ export const apiKey = {
 /** Whether this tab has something to be known by. */
 export const isKeyHeld = computed(() => apiKey.get() !== null);
 
-/** A key as it was meant, without what pasting brings: also the word that stands before it in a header. */
+/** What stands before a key in a header. */
+const BEFORE = /^(?:(?:(?:x-)?authorization|x-api-key)\s*[:=]\s*|bearer\s+)/i;
+const QUOTED = /^(["'`])(.*)\1$/s;
+
+/** A key as it was meant, without what pasting brings: also the header or the quotes that were copied with it. */
 export function pastedKey(text: string): string {
-  return text.replace(PASTED, "").replace(/^bearer\s+/i, "").replace(/\s*[\r\n]+\s*/g, "");
+  let key = text.replace(PASTED, "").replace(/\s*[\r\n]+\s*/g, "");
+  for (let before = ""; before !== key; ) {
+    before = key;
+    key = key.replace(BEFORE, "").replace(QUOTED, "$2").replace(PASTED, "");
+  }
+  return key;
 }
 
 /** Why a text can't be a key; `null` for one that can. */

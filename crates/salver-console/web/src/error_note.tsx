@@ -1,6 +1,6 @@
-import { ApiError } from "./api";
+import { ApiError, isKeyHalted } from "./api";
 import { isRightMissing, logInMayHelp } from "./session/log_in_may_help";
-import { isKnown, loginOpen, mayLogIn, requestLogin, session, who } from "./session/session";
+import { isKnown, logOut, loginOpen, mayLogIn, requestLogin, session, who } from "./session/session";
 
 /** How many characters of an address are shown. */
 const LONGEST = 200;
@@ -10,7 +10,8 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
   if (!error) return null;
   const api = error instanceof ApiError ? error : null;
   const caller = { hasUsers: session.value.hasUsers, isKnown: isKnown.value, mayLogIn: mayLogIn.value };
-  const isHelped = api !== null && logInMayHelp(api, caller) && !loginOpen.value;
+  const isHalted = api?.word === "key_not_tried" && isKeyHalted.value;
+  const isHelped = api !== null && (isHalted || logInMayHelp(api, caller)) && !loginOpen.value;
   const message = error instanceof Error ? error.message : String(error);
   return (
     <div class="note error" role="alert">
@@ -39,11 +40,16 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
           )}
         </p>
       )}
-      {(onRetry || isHelped) && (
+      {(onRetry || isHelped || isHalted) && (
         <p class="row">
           {isHelped && (
             <button type="button" class="button small" onClick={() => requestLogin()}>
               Log in…
+            </button>
+          )}
+          {isHalted && (
+            <button type="button" class="button small" onClick={() => void logOut()}>
+              Log out
             </button>
           )}
           {onRetry && (

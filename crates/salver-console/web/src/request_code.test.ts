@@ -30,9 +30,9 @@ test("who is known has a place for the password or the key, and the code never h
   const all = (proof: Proof) => ["curl", "python", "r", "js"].map((id) => code(id, request, proof) ?? "");
   const [curl, python, r, js] = all({ name: "ann" });
   expect(curl).toContain("-u 'ann:PASSWORD'");
-  expect(python).toContain('auth=("ann", "PASSWORD")');
+  expect(python).toContain('auth=("ann", "PASSWORD".encode())');
   expect(r).toContain('req_auth_basic("ann", "PASSWORD")');
-  expect(js).toContain('"Authorization": "Basic " + btoa("ann:PASSWORD")');
+  expect(js).toContain('"Authorization": "Basic " + btoa(String.fromCharCode(...new TextEncoder().encode("ann:PASSWORD")))');
   for (const text of all("key")) expect(text).toContain("Bearer YOUR_KEY");
   for (const text of all(null)) expect(text).not.toMatch(/Authorization|PASSWORD|auth/);
   // What the request itself brings is not doubled.
@@ -43,7 +43,7 @@ test("other letters go as UTF-8, and what comes is printed", () => {
   const request: ApiRequest = { path: "api/tables/t", headers: { "X-Who": "Żaneta" } };
   expect(code("js", request, { name: "Ż" })).toContain('btoa(String.fromCharCode(...new TextEncoder().encode("Ż:PASSWORD")))');
   expect(code("js", request)).toContain('"X-Who": String.fromCharCode(...new TextEncoder().encode("Żaneta"))');
-  expect(code("python", request, { name: "Ż" })).toContain('auth=("Ż".encode(), "PASSWORD")');
+  expect(code("python", request, { name: "Ż" })).toContain('auth=("Ż".encode(), "PASSWORD".encode())');
   expect(code("js", request)).toMatch(/console\.log\(data\);$/);
   expect(code("r", request)).toMatch(/print\(rows\)$/);
 });

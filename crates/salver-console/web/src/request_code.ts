@@ -52,11 +52,11 @@ function curl(request: ApiRequest, proof: Proof): string {
 }
 
 function python(request: ApiRequest, proof: Proof): string {
-  // Of a text beyond Latin, the library takes the bytes.
+  // Of a text beyond Latin, the library takes the bytes. The password that is put in may be one.
   const text = (value: string) => (isPlain(value) ? literal(value) : `${literal(value)}.encode()`);
   const args = [literal(requestUrl(request))];
   const name = nameOf(request, proof);
-  if (name !== null) args.push(`auth=(${text(name)}, ${literal(PASSWORD)})`);
+  if (name !== null) args.push(`auth=(${text(name)}, ${literal(PASSWORD)}.encode())`);
   const headers = headersOf(request, proof);
   if (headers.length) args.push(`headers={${headers.map(([header, value]) => `${literal(header)}: ${text(value)}`).join(", ")}}`);
   if (request.body !== undefined) args.push(`data=${literal(request.body)}.encode()`);
@@ -96,7 +96,7 @@ function javascript(request: ApiRequest, proof: Proof): string {
   if (method(request) !== "GET") options.push(`method: ${literal(method(request))}`);
   const headers = headersOf(request, proof).map(([header, value]) => `${literal(header)}: ${headerLiteral(value)}`);
   const name = nameOf(request, proof);
-  if (name !== null) headers.unshift(`"Authorization": "Basic " + btoa(${isPlain(name) ? literal(`${name}:${PASSWORD}`) : binaryLiteral(`${name}:${PASSWORD}`)})`);
+  if (name !== null) headers.unshift(`"Authorization": "Basic " + btoa(${binaryLiteral(`${name}:${PASSWORD}`)})`);
   if (headers.length) options.push(`headers: { ${headers.join(", ")} }`);
   if (request.body !== undefined) options.push(`body: ${literal(request.body)}`);
   const argument = options.length ? `, {\n  ${options.join(",\n  ")},\n}` : "";

@@ -7,8 +7,15 @@ import { session } from "./session/session";
 
 const KEPT = "salver.request_form";
 
+interface RequestPanelProps {
+  request: ApiRequest;
+  open?: boolean;
+  /** What stands in the request for values that are not given yet. */
+  places?: string[];
+}
+
 /** The request behind what is shown, in several languages, each ready to copy. */
-export function RequestPanel({ request, open = false }: { request: ApiRequest; open?: boolean }) {
+export function RequestPanel({ request, open = false, places = [] }: RequestPanelProps) {
   const [form, setForm] = useState(() => localStorage.getItem(KEPT) ?? "curl");
   const proof = isKeyHeld.value ? proofOfTab() : null;
   const forms = CODE_FORMS.flatMap(({ id, label, code }) => {
@@ -42,6 +49,7 @@ export function RequestPanel({ request, open = false }: { request: ApiRequest; o
         <pre class="code" tabIndex={0} aria-label={`The request as ${shown.label}`}>
           {shown.text}
         </pre>
+        {places.length > 0 && shown.id !== "sql" && <p class="muted">Put in a value for {places.join(", ")}.</p>}
         {!["url", "sql"].includes(shown.id) && <ProofNote isSession={proof === null && session.value.user !== null} isKey={proof !== null} />}
       </div>
     </details>

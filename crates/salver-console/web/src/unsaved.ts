@@ -13,6 +13,11 @@ function add(change: 1 | -1): void {
   else window.removeEventListener("beforeunload", onUnload);
 }
 
+/** Whether something was typed on the page that is not saved. */
+export function hasUnsaved(): boolean {
+  return parts > 0;
+}
+
 /** Whether a person wants to leave what is shown: asks where something was typed that is not saved. */
 export function mayLeave(): boolean {
   return parts === 0 || confirm("What you typed is not saved. Leave it, and lose that?");

@@ -16,6 +16,8 @@ export interface PlotProps {
 }
 
 const HEIGHT = 340;
+/** What is left free at the right at least, in pixels. */
+const ROOM = 17;
 
 /** Lines and clouds of points, drawn by uPlot. A part is enlarged by dragging, and the whole comes back by a double click. */
 export function PlotChart({ series, kind, label, name }: PlotProps) {
@@ -36,11 +38,21 @@ export function PlotChart({ series, kind, label, name }: PlotProps) {
     const xs = scalingOf(series.temporal ? [] : numbers("x"));
     const ys = scalingOf(numbers("y"));
     const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 }, font: `12px ${style.fontFamily}` };
+    // A mark at the right end stands in the middle of its label, half of which needs room there.
+    const measured = document.createElement("canvas").getContext("2d");
+    if (measured) measured.font = axis.font;
+    let right = ROOM;
+    const placed = (texts: string[]) => {
+      const last = (texts.at(-1) ?? "").split("\n");
+      right = Math.max(ROOM, ...last.map((line) => Math.ceil((measured?.measureText(line).width ?? 0) / 2) + 4));
+      return texts;
+    };
     const number = (_: uPlot, value: number | null) => (value === null ? "–" : ys.text(value));
     const chart = new uPlot(
       {
         width: element.clientWidth,
         height: HEIGHT,
+        padding: [null, () => right, null, null],
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
         scales: { x: { time: series.temporal } },
         series: [
@@ -54,7 +66,7 @@ export function PlotChart({ series, kind, label, name }: PlotProps) {
           },
         ],
         axes: [
-          series.temporal ? { ...axis, ...timeMarks(areFar(first, last)) } : { ...axis, values: (_, values) => xs.texts(values) },
+          series.temporal ? { ...axis, ...timeMarks(areFar(first, last), placed) } : { ...axis, values: (_, values) => placed(xs.texts(values)) },
           { ...axis, size: 84, values: (_, values) => ys.texts(values) },
         ],
       },
@@ -73,12 +85,12 @@ export function PlotChart({ series, kind, label, name }: PlotProps) {
 }
 
 /** The marks of an axis of time. */
-function timeMarks(isFar: boolean): Pick<uPlot.Axis, "incrs" | "splits" | "values"> {
-  if (!isFar) return { values: (_, values, __, ___, step) => axisTimes(values, step) };
+function timeMarks(isFar: boolean, placed: (texts: string[]) => string[]): Pick<uPlot.Axis, "incrs" | "splits" | "values"> {
+  if (!isFar) return { values: (_, values, __, ___, step) => placed(axisTimes(values, step)) };
   return {
     incrs: FAR_STEPS,
     splits: (_, __, from, to, step) => (step > 0 ? farMarks(from, to, step) : []),
     // Between a day and a year there are no months here, but days.
-    values: (_, values, __, ___, step) => axisTimes(values, step < 360 * 86400 ? Math.min(step, 86400) : step),
+    values: (_, values, __, ___, step) => placed(axisTimes(values, step < 360 * 86400 ? Math.min(step, 86400) : step)),
   };
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Bin } from "../chart/bins";
 import { specialText } from "../chart/left_out";
 import { shortNumber, shortTime } from "../chart/number_format";
@@ -8,7 +8,7 @@ import type { Value } from "../data_json";
 import { ErrorNote } from "../error_note";
 import { CellContent } from "../grid/cell";
 import { RequestPanel } from "../request_panel";
-import { withRights } from "../sql/rights";
+import { rightLacking, withRights } from "../sql/rights";
 import { type Loaded, useLoaded } from "../use_loaded";
 import { equalFilter } from "./filters";
 import { EXACT_ROWS, type Profile, fetchProfile, fetchSmallHistogram, fetchTop, hasHistogram, profileRequest, topIsPartial, topRequest } from "./profile_queries";
@@ -22,6 +22,9 @@ export function ProfileTab({ entry, state, keyColumns }: { entry: Entry; state: 
   const columns = state.chosen ? state.columns : entry.columns;
   const first = columns[0];
   const request = first ? profileRequest(entry, state, [first]) : null;
+  // Who may not ask one column in SQL may ask none: that is said once.
+  const [lacking, setLacking] = useState<unknown>(null);
+  if (lacking !== null) return <ErrorNote error={lacking} />;
   if (!request) return <p class="note">These conditions have no counterpart in SQL, which profiles are computed with.</p>;
   return (
     <>
@@ -40,7 +43,7 @@ export function ProfileTab({ entry, state, keyColumns }: { entry: Entry; state: 
           </thead>
           <tbody>
             {columns.map((column, index) => (
-              <ProfileRow key={column.name} entry={entry} state={state} column={column} isKey={keyColumns.includes(column.name)} isFirst={index < FIRST} />
+              <ProfileRow key={column.name} entry={entry} state={state} column={column} isKey={keyColumns.includes(column.name)} isFirst={index < FIRST} onLacking={setLacking} />
             ))}
           </tbody>
         </table>
@@ -57,13 +60,19 @@ interface RowProps {
   isKey: boolean;
   /** Whether it is among those that are in sight at once. */
   isFirst: boolean;
+  /** Told of an error that all columns have: the caller lacks the right to ask in SQL. */
+  onLacking: (error: unknown) => void;
 }
 
-function ProfileRow({ entry, state, column, isKey, isFirst }: RowProps) {
+function ProfileRow({ entry, state, column, isKey, isFirst, onLacking }: RowProps) {
   const row = useRef<HTMLTableRowElement>(null);
   const inSight = useInSight(row) || isFirst;
   const request = profileRequest(entry, state, [column]);
   const profile = useLoaded(inSight && request ? JSON.stringify(request) : null, (signal) => fetchProfile(entry, state, column, signal));
+  useLayoutEffect(() => {
+    const lacking = rightLacking(profile.error);
+    if (lacking !== null) onLacking(lacking);
+  }, [profile.error]);
   return (
     <tr ref={row}>
       <th scope="row">

@@ -6,7 +6,9 @@ import { ErrorNote, ErrorScreen } from "../error_note";
 import { UndoBar } from "../records/undo_bar";
 import { pageUrl, place, setQuery } from "../router";
 import type { ScreenProps } from "../screens";
+import { caller, hasWays } from "../session/caller";
 import { LogInHint } from "../session/log_in_hint";
+import { isAskable, watchAskable } from "../sql/askable";
 import { ChartTab } from "./chart_tab";
 import { FilterBar } from "./filter_bar";
 import { useFacts } from "./facts";
@@ -28,6 +30,11 @@ export default function EntryScreen({ parts }: ScreenProps) {
   const all = catalog.value;
   const entry = all?.entries.get(name);
   const loaded = useFacts(all, entry);
+
+  // Where callers are known, not all of them may ask in SQL what they may read.
+  useEffect(() => {
+    if (hasWays.value || caller.value !== null) watchAskable();
+  }, [hasWays.value, caller.value]);
 
   // An entry that is not there yet may have come since the catalog was read.
   useEffect(() => {
@@ -83,7 +90,7 @@ export default function EntryScreen({ parts }: ScreenProps) {
           </nav>
           {tab !== "rows" && <FilterBar entry={entry} state={state} />}
           {tab === "rows" && <RowsTab entry={entry} state={state} loaded={loaded} />}
-          {tab === "columns" && <ProfileTab entry={entry} state={state} keyColumns={loaded.facts.key} />}
+          {tab === "columns" && <ProfileTab key={name} entry={entry} state={state} keyColumns={loaded.facts.key} />}
           {tab === "chart" && <ChartTab entry={entry} state={state} />}
         </>
       )}
@@ -106,9 +113,11 @@ function EntryHead({ entry, state }: { entry: Entry; state: ViewState }) {
           Live events
         </a>
       )}
-      <a class="button" href={`${pageUrl("sql")}?q=${encodeURIComponent(rowsRequest(entry, state).sql ?? `select * from ${sqlName(entry.name)} limit 100`)}`}>
-        Query in SQL
-      </a>
+      {isAskable(entry) && (
+        <a class="button" href={`${pageUrl("sql")}?q=${encodeURIComponent(rowsRequest(entry, state).sql ?? `select * from ${sqlName(entry.name)} limit 100`)}`}>
+          Query in SQL
+        </a>
+      )}
       <p class="muted">
         <bdi>{database ? `Table of the database ${database}` : entry.source}</bdi>
       </p>

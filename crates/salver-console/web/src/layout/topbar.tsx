@@ -1,7 +1,7 @@
 import { Icon } from "../icon";
 import { pageUrl } from "../router";
 import { hasWays } from "../session/caller";
-import { canLogOut, logOut, mayLogIn, requestLogin, who } from "../session/session";
+import { canLogOut, logOut, loggingOut, mayLogIn, requestLogin, who } from "../session/session";
 import { nextTheme, theme } from "./theme";
 
 const THEMES = { system: "system", light: "sun", dark: "moon" } as const;
@@ -26,7 +26,7 @@ export function Topbar({ open, onToggle }: { open: boolean; onToggle: () => void
       </button>
       {who.value !== null && <bdi class="who">{who.value}</bdi>}
       {canLogOut.value ? (
-        <button type="button" class="button quiet" onClick={() => void logOut()}>
+        <button type="button" class="button quiet" disabled={loggingOut.value} onClick={() => void logOut()}>
           Log out
         </button>
       ) : (

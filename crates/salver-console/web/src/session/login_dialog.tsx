@@ -1,9 +1,16 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { isAborted } from "../api";
+import { loadCatalog } from "../catalog";
 import { ErrorNote } from "../error_note";
-import { keyRefused, loginOpen } from "./session";
+import { hasUnsaved } from "../unsaved";
+import { caller } from "./caller";
+import { endCancelled, keyRefused, loadSession, loginOpen, session } from "./session";
 import { type Filled, NO_LONGER_KNOWN, type Ways, logIn, waysToLogIn } from "./ways";
 
 const KEPT = "salver.log_in_of";
+
+/** What a cancelled log-in brought all the same ends before the next one begins. */
+let ending: Promise<void> = Promise.resolve();
 
 /** The dialog for logging in: at the provider, with a name and a password, or with a key, as the server takes them. */
 export function LoginDialog() {
@@ -11,6 +18,7 @@ export function LoginDialog() {
   const [ways, setWays] = useState<Ways | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
+  const attempt = useRef<AbortController | null>(null);
   const open = loginOpen.value;
 
   const ask = () => {
@@ -34,24 +42,40 @@ export function LoginDialog() {
     const fields = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(fields.get(name) ?? "");
     const of: Filled["of"] = text("of") === "basic" ? "basic" : "passwords";
+    const own = new AbortController();
+    attempt.current = own;
     setBusy(true);
     setError(null);
     try {
-      await logIn({ username: text("username"), password: text("password"), key: text("key"), of }, ways);
+      await ending;
+      await logIn({ username: text("username"), password: text("password"), key: text("key"), of }, ways, own.signal);
+      // Once it is cancelled, nothing changes any more.
+      if (attempt.current !== own) return;
       if (ways.passwords && ways.basic && text("username")) keepChoice(of);
-      location.reload();
-    } catch (failed) {
-      setError(failed);
-    } finally {
+      attempt.current = null;
+      await goOn();
       setBusy(false);
+    } catch (failed) {
+      if (attempt.current === own && !isAborted(failed)) setError(failed);
+    } finally {
+      if (attempt.current === own) {
+        attempt.current = null;
+        setBusy(false);
+      }
     }
   };
   const close = () => {
+    const cancelled = attempt.current;
+    attempt.current = null;
+    cancelled?.abort();
+    setBusy(false);
     loginOpen.value = false;
     // What was asked with the refused key is there for everybody, or not: it is asked again.
-    if (keyRefused.value !== null && ways !== null && !ways.closed) location.reload();
+    const isAnew = keyRefused.value !== null && ways !== null && !ways.closed;
     keyRefused.value = null;
     setError(null);
+    if (cancelled) ending = endCancelled();
+    void ending.then(() => isAnew && location.reload());
   };
   return (
     <dialog ref={dialog} class="dialog" aria-labelledby="login-title" onClose={() => open && close()}>
@@ -81,6 +105,20 @@ export function LoginDialog() {
       </form>
     </dialog>
   );
+}
+
+/**
+ * Shows what is there for who has just logged in. Where something is typed and not saved, as by who was logged out
+ * meanwhile, the page stays, unless it is another user's.
+ */
+async function goOn(): Promise<void> {
+  if (!hasUnsaved()) return location.reload();
+  const [user, told] = [session.peek().identity, caller.peek()];
+  const isOther = (before: string | null, now: string | null) => before !== null && now !== null && before !== now;
+  await Promise.all([loadSession(), loadCatalog()]);
+  if (isOther(user, session.peek().identity) || isOther(told, caller.peek())) return location.reload();
+  keyRefused.value = null;
+  loginOpen.value = false;
 }
 
 /** The fields for what the server takes. */

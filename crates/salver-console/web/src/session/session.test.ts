@@ -5,13 +5,14 @@ vi.stubGlobal("sessionStorage", {
   getItem: (key: string) => items.get(key) ?? null,
   setItem: (key: string, value: string) => void items.set(key, value),
   removeItem: (key: string) => void items.delete(key),
+  clear: () => items.clear(),
 });
 vi.stubGlobal("localStorage", {});
 vi.stubGlobal("document", { baseURI: "http://server/", cookie: "" });
 const { send } = await import("../api");
 const { apiKey, basicKey, keyFault, nameOfKey, pastedKey } = await import("../credentials");
 const { caller, callerName, noteClosed, noteTold } = await import("./caller");
-const { canLogOut, isKnown, keyRefused, loginOpen, mayLogIn, session, who } = await import("./session");
+const { beginSession, canLogOut, endCancelled, isKnown, logOut, logOutFault, keyRefused, loginOpen, mayLogIn, session, who } = await import("./session");
 
 beforeEach(() => {
   apiKey.set(null);
@@ -28,7 +29,8 @@ test("a name and a password are a key of their own, whatever characters they hav
 });
 
 test("a key is taken as it was meant, or refused in words", () => {
-  for (const pasted of ["  a-key\n", "\ufeffa-key\u200b", "Bearer a-key", "a-\n key"]) expect(pastedKey(pasted)).toBe("a-key");
+  for (const pasted of ["  a-key\n", "\ufeffa-key\u200b", "Bearer a-key", "a-\n key", "X-API-Key: a-key", "Authorization: Bearer a-key", '"a-key"', "'X-API-Key: a-key'\n", "authorization: bearer 'a-key'"]) expect(pastedKey(pasted)).toBe("a-key");
+  for (const key of ['"quoted', "bearer", "x-api-key", "authorization.of:x", "Basic YTpi"]) expect(pastedKey(key)).toBe(key);
   expect(keyFault("a key.of~signs")).toBe(null);
   expect(keyFault("abc\u2019d")).toContain("Character 4 of this one is another (U+2019)");
   expect(keyFault("ключ")).toContain("Character 1");
@@ -65,4 +67,44 @@ test("what the index refuses is not kept, and what a function refuses is", async
   await expect(send({ path: "api/tables/t" })).rejects.toThrow();
   await vi.waitFor(() => expect(apiKey.get()).toBe(null));
   expect([keyRefused.value, loginOpen.value, canLogOut.value]).toEqual(["key", true, false]);
+});
+
+const ANN = { user: "ann", identity: "ann", hasUsers: true };
+
+test("the page is left only when the server has ended the session", async () => {
+  const left = vi.fn();
+  vi.stubGlobal("location", { replace: left });
+  vi.stubGlobal("window", { removeEventListener: () => undefined });
+  let answer: (path: string) => Response | Promise<Response> = () => Promise.reject(new TypeError("no network"));
+  vi.stubGlobal("fetch", async (url: string) => answer(new URL(url).pathname));
+  for (const status of [0, 502, 429]) {
+    if (status) answer = () => new Response("{}", { status });
+    apiKey.set("k");
+    session.value = ANN;
+    await logOut();
+    expect([(logOutFault.value as { status: number }).status, left.mock.calls.length, apiKey.get(), canLogOut.value]).toEqual([status, 0, "k", true]);
+  }
+  answer = (path) => new Response(null, { status: path === "/api/logout" ? 204 : 404 });
+  await logOut();
+  expect([logOutFault.value, left.mock.calls.length, apiKey.get(), loginOpen.value]).toEqual([null, 1, null, false]);
+});
+
+test("a session that a cancelled log-in brought is ended", async () => {
+  const asked: string[] = [];
+  let me = '{"username":"bob"}';
+  vi.stubGlobal("fetch", async (url: string | URL, init: RequestInit) => {
+    asked.push(`${init.method ?? "GET"} ${new URL(url).pathname}`);
+    return new Response(String(url).endsWith("me") ? me : "{}");
+  });
+  const cancelled = new AbortController();
+  const begun = beginSession("bob", "pw", cancelled.signal);
+  cancelled.abort();
+  await expect(begun).rejects.toThrow(/abort/i);
+  await endCancelled();
+  expect(asked).toEqual(["POST /api/login", "GET /api/me", "POST /api/logout", "POST /auth/logout"]);
+  // Who was there before stays.
+  session.value = ANN;
+  me = '{"username":"ann"}';
+  await endCancelled();
+  expect(asked.slice(4)).toEqual(["GET /api/me"]);
 });

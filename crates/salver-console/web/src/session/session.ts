@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { onUnauthorized, ownHeaders, send } from "../api";
+import { ApiError, onUnauthorized, ownHeaders, send, sendAs, textOf } from "../api";
 import { apiKey, isKeyHeld, nameOfKey } from "../credentials";
 import { loseUnsaved, mayLeave } from "../unsaved";
 import { caller, callerName, hasWays } from "./caller";
@@ -110,26 +110,68 @@ export function loadNoSession(): void {
 }
 
 /** Logs in with a name and a password for a session. Rejects with the error of the server. */
-export async function beginSession(username: string, password: string): Promise<void> {
-  await send({
-    method: "POST",
-    path: "api/login",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ username, password }),
-  });
+export async function beginSession(username: string, password: string, signal?: AbortSignal): Promise<void> {
+  const body = JSON.stringify({ username, password });
+  await sendAs(null, { method: "POST", path: "api/login", headers: { "Content-Type": "application/json" }, body }, { signal, isApart: true });
+  signal?.throwIfAborted();
   forgetGraphiql();
 }
 
-/** Ends the session and forgets the key, and what was kept with it. The address may tell what was asked, so it is left. */
+/** Ends a session that a log-in brought though it was cancelled. */
+export async function endCancelled(): Promise<void> {
+  const now = await askSession();
+  if (now !== null && now.identity !== null && now.identity !== session.peek().identity) await endSession().catch(() => undefined);
+}
+
+/** Why the last log-out failed, after which the user is still logged in; `null` where none did. */
+export const logOutFault = signal<unknown>(null);
+
+/** Whether a log-out is under way. */
+export const loggingOut = signal(false);
+
+/**
+ * Ends the session and forgets the key, and what was kept with it. The address may tell what was asked, so it is left.
+ * Where the session can't be ended, everything stays as it is, and `logOutFault` says why.
+ */
 export async function logOut(): Promise<void> {
-  if (!mayLeave()) return;
+  if (loggingOut.peek() || !mayLeave()) return;
+  loggingOut.value = true;
+  logOutFault.value = null;
+  try {
+    if (session.peek().user !== null) await endSession();
+  } catch (error) {
+    logOutFault.value = error;
+    return;
+  } finally {
+    loggingOut.value = false;
+  }
   loseUnsaved();
-  const isUser = session.peek().user !== null;
   apiKey.set(null);
   sessionStorage.clear();
   forgetGraphiql();
-  if (isUser) for (const path of ["api/logout", "auth/logout"]) await send({ method: "POST", path }).catch(() => undefined);
   location.replace(document.baseURI);
+}
+
+/** Statuses of a server that has no such way to log out, or no such session any more. */
+const NOTHING_TO_END = [401, 404, 405];
+
+/** Ends the session, of an account or of an identity provider. Rejects where it is not known to have ended. */
+async function endSession(): Promise<void> {
+  let refusal: unknown = null;
+  let isEnded = false;
+  for (const path of ["api/logout", "auth/logout"]) {
+    try {
+      // Without the key of the tab, which is somebody else. The provider may be where it leads to.
+      const response = await sendAs(null, { method: "POST", path }, { redirect: "manual", isApart: true });
+      if (response.type !== "opaqueredirect") await textOf(response);
+      isEnded = true;
+    } catch (error) {
+      if (!(error instanceof ApiError) || !NOTHING_TO_END.includes(error.status)) throw error;
+      if (error.status === 401) isEnded = true;
+      refusal = error;
+    }
+  }
+  if (!isEnded) throw refusal;
 }
 
 /** GraphiQL, which is a page of its own, keeps its documents and their history without asking whose they are. */

@@ -1,4 +1,4 @@
-import { ApiError, ownHeaders, readAnswerAs, send } from "../api";
+import { ApiError, noteKnownKey, ownHeaders, readAnswerAs, send } from "../api";
 import { INDEX } from "../catalog_shapes";
 import { apiKey, authorizationOf, basicKey, keyFault, pastedKey } from "../credentials";
 import { beginSession } from "./session";
@@ -60,15 +60,15 @@ export interface Filled {
 
 /**
  * Logs in by the one way that fits, with one attempt: the server counts those that fail. Nothing that it refuses is
- * kept. Rejects with what to tell.
+ * kept, nor anything once it was cancelled by the signal. Rejects with what to tell.
  */
-export async function logIn({ username, password, key, of }: Filled, ways: Ways): Promise<void> {
+export async function logIn({ username, password, key, of }: Filled, ways: Ways, signal?: AbortSignal): Promise<void> {
   const isNamed = username !== "" || password !== "";
   if (isNamed && key.trim() !== "") throw new Error("Fill in either a name and a password, or a key: only one of them can be used.");
-  if (!isNamed) return logInWithKey(key);
+  if (!isNamed) return logInWithKey(key, signal);
   if (username === "") throw new Error("Fill in the name, too.");
   if (ways.passwords && (!ways.basic || of === "passwords")) {
-    await beginSession(username, password).catch((error: unknown) => {
+    await beginSession(username, password, signal).catch((error: unknown) => {
       throw refusal(error, "password", ways.basic ? "If it is a user of the server's settings, choose that, and try again." : null);
     });
     // The key of a tab would count before the session.
@@ -76,25 +76,27 @@ export async function logIn({ username, password, key, of }: Filled, ways: Ways)
   }
   if (username.includes(":")) throw new Error("A name can't have a colon here.");
   const otherwise = ways.passwords ? "If it is a user of the database, choose that, and try again." : null;
-  await prove(basicKey(username, password)).catch((error: unknown) => {
+  await prove(basicKey(username, password), signal).catch((error: unknown) => {
     throw refusal(error, "password", otherwise);
   });
 }
 
-async function logInWithKey(text: string): Promise<void> {
+async function logInWithKey(text: string, signal?: AbortSignal): Promise<void> {
   const key = pastedKey(text);
   if (key === "") throw new Error("Fill in what you were given.");
   const fault = keyFault(key);
   if (fault !== null) throw new Error(fault);
-  await prove(key).catch((error: unknown) => {
+  await prove(key, signal).catch((error: unknown) => {
     throw refusal(error, "key", null);
   });
 }
 
 /** Keeps a key that the server knows: a server that takes none leaves it unread, and answers all the same. */
-async function prove(key: string): Promise<void> {
-  const { value } = await readAnswerAs(await send({ path: "", headers: { Authorization: authorizationOf(key) } }), INDEX);
+async function prove(key: string, signal?: AbortSignal): Promise<void> {
+  const { value } = await readAnswerAs(await send({ path: "", headers: { Authorization: authorizationOf(key) } }, signal), INDEX);
+  signal?.throwIfAborted();
   if (value.caller === undefined) throw new ApiError(401, "authentication_failed", "", null, null);
+  noteKnownKey(key);
   apiKey.set(key);
 }
 

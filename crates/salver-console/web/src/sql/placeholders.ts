@@ -48,3 +48,13 @@ export function paramsAsJson(placeholders: Placeholders, values: Record<string, 
   if (placeholders.kind === "numbered") return `[${placeholders.names.map(json).join(",")}]`;
   return `{${placeholders.names.map((name) => `${JSON.stringify(name)}:${json(name)}`).join(",")}}`;
 }
+
+/** What stands in code for a value that is not given yet, as a text that says what belongs there. */
+export function placeOfValue(name: string): string {
+  return `YOUR_${/^\d+$/.test(name) ? `VALUE_${name}` : name.toUpperCase()}`;
+}
+
+/** The values, with a place for each of those that are missing. */
+export function withPlaces(values: Record<string, string>, missing: string[]): Record<string, string> {
+  return { ...values, ...Object.fromEntries(missing.map((name) => [name, placeOfValue(name)])) };
+}

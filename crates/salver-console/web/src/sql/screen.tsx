@@ -18,7 +18,7 @@ import { typedValues, withoutNamedValue } from "./named";
 import { NamedForm } from "./named_form";
 import { OutcomePanel } from "./outcome_panel";
 import { ParameterForm } from "./parameter_form";
-import { findPlaceholders, withoutValue } from "./placeholders";
+import { findPlaceholders, placeOfValue, withPlaces, withoutValue } from "./placeholders";
 import { sqlRequest } from "./run";
 import { SaveQueryForm } from "./save_query_form";
 import { keepDraft, loadDraft, readState, showQuery, showStatement } from "./state";
@@ -127,7 +127,8 @@ function Statements() {
   const error = outcome?.error instanceof Error ? outcome.error : null;
   const place = error && outcome?.statement.sql === sql ? placeOf(error.message, sql) : undefined;
   const statement = statementOf({ sql, values, query: named });
-  const lacking = lackingOf(order()).filter((name) => missing.includes(name));
+  const unfilled = lackingOf(order());
+  const lacking = unfilled.filter((name) => missing.includes(name));
   return (
     <section class="screen sql">
       <h1 class="visually-hidden">SQL</h1>
@@ -182,7 +183,7 @@ function Statements() {
       )}
       {outcome && <OutcomePanel outcome={outcome} state={state} onAgain={() => start(order())} />}
       {!outcome && !named && <Welcome isAlone={state.query === null} onChoose={(chosen) => start({ ...order(), sql: chosen, query: null })} setSql={setSql} />}
-      <RequestPanel request={outcome ? sqlRequest(outcome.statement, outcome.method) : sqlRequest(statement, "POST")} />
+      <RequestPanel request={outcome ? sqlRequest(outcome.statement, outcome.method) : sqlRequest(statementOf({ sql, values: withPlaces(values, unfilled), query: named }), "POST")} places={outcome ? [] : unfilled.map(placeOfValue)} />
     </section>
   );
 }

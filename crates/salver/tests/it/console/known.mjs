@@ -51,6 +51,15 @@ async function lacking(visit) {
   await visit.see("main .note", "There is no query");
   await page.getByRole("button", { name: "Analyze" }).waitFor({ state: "detached" });
   assert.equal(await page.getByRole("button", { name: "Explain" }).count(), 0);
+  // What may be read and not asked in SQL is said once, and not offered.
+  await visit.open("console/entry/people?tab=columns");
+  await visit.see("main .note", "You may not ask people in SQL");
+  assert.equal(await page.locator("main .note").count(), 1);
+  assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
+  await page.getByRole("link", { name: "Query in SQL" }).waitFor({ state: "detached" });
+  await visit.open("console/sql?query=called");
+  await page.locator(".request-panel summary").click();
+  await visit.see(".request-panel .code", "name=YOUR_NAME");
   visit.check("lacking");
 }
 

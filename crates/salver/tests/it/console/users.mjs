@@ -15,8 +15,10 @@ export async function users(browser, base, directory) {
   visit.expect(405, "/api/login");
   visit.expect(404, "/auth/login");
   visit.expect(404, "/auth/logout");
+  await cancelled(visit);
   await ofTheDatabase(visit);
   await ofTheSettings(visit);
+  await kept(visit);
   await visit.end();
 }
 
@@ -32,6 +34,66 @@ async function attempts(visit, what) {
   await what();
   visit.page.off("request", note);
   return seen;
+}
+
+/** A log-in that is cancelled is none, also where its session has come by then. */
+async function cancelled(visit) {
+  const { page } = visit;
+  await visit.open("console/entry/people");
+  await page.locator("dialog [name=username]").fill("bob");
+  await page.locator("dialog [name=password]").fill(PASSWORD);
+  let cancel;
+  const isCancelled = new Promise((resolve) => (cancel = resolve));
+  const arrived = new Promise((resolve) => {
+    void page.route("**/api/login", async (route) => {
+      if (route.request().method() !== "POST") return route.continue();
+      const response = await route.fetch();
+      resolve();
+      await isCancelled;
+      await route.fulfill({ response }).catch(() => undefined);
+    });
+  });
+  await page.locator("dialog button.primary").click();
+  await arrived;
+  const ended = page.waitForResponse((response) => new URL(response.url()).pathname === "/api/logout");
+  await page.locator("dialog[open]").getByRole("button", { name: "Cancel" }).click();
+  assert.equal((await ended).ok(), true);
+  cancel();
+  await page.unroute("**/api/login");
+  await page.reload();
+  await visit.see("dialog[open] h2", "Log in");
+  assert.equal(await page.locator(".who").count(), 0);
+  visit.check("a log-in that is cancelled");
+}
+
+/** What was kept and is wrong by now is one attempt; where there were too many, it is kept and not sent again. */
+async function kept(visit) {
+  const { page } = visit;
+  const wrong = `sessionStorage.setItem('salver.api_key', 'Basic ${btoa("ann:another")}')`;
+  visit.expect(429, "");
+  const said = page.locator("dialog[open] .note, main .note").first();
+  // Attempts at the log-in of before may count, or be forgotten by now.
+  for (let attempt = 0; ; attempt++) {
+    await visit.ask(wrong);
+    await visit.open("console/entry/people");
+    await said.waitFor();
+    const held = await visit.ask("sessionStorage.getItem('salver.api_key')");
+    if (held !== null) break;
+    assert.ok(attempt < 2, "the third attempt is refused");
+    await visit.see("dialog[open] .note", "does not know the name and the password of this tab any more");
+  }
+  let sent = 0;
+  page.on("request", (request) => (sent += request.headers().authorization ? 1 : 0));
+  await page.reload();
+  await visit.see("main .note", "the server takes no attempts from here now");
+  assert.equal(sent, 1);
+  await page.locator("main .note").getByRole("button", { name: "Log in…" }).waitFor();
+  await page.locator("main .note").getByRole("button", { name: "Try again" }).click();
+  await visit.look("users_halted");
+  assert.equal(sent, 1);
+  await page.locator("main .note").getByRole("button", { name: "Log out" }).click();
+  await visit.see("dialog[open] h2", "Log in");
+  visit.check("what was kept");
 }
 
 async function ofTheDatabase(visit) {
@@ -57,7 +119,15 @@ async function ofTheDatabase(visit) {
   // Of a session, the code for other programs has nothing.
   await page.locator(".request-panel summary").click();
   await visit.see(".request-panel", "known by a session of this browser");
+  // Who could not be logged out is told so, and stays where they are.
+  visit.expect(502, "/api/logout");
+  await page.route("**/api/logout", (route) => route.fulfill({ status: 502, body: "{}" }));
   await page.getByRole("button", { name: "Log out" }).click();
+  await visit.see("dialog[open] h2", "You are still logged in");
+  await visit.see(".who", "bob");
+  await visit.look("users_log_out");
+  await page.unroute("**/api/logout");
+  await page.locator("dialog[open]").getByRole("button", { name: "Try again" }).click();
   await visit.see("dialog[open] h2", "Log in");
   visit.check("users of the database");
 }

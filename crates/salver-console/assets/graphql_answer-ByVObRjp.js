@@ -1,1 +1,0 @@
-import{ag as o,ae as r}from"./index-BiJKjTp9.js";async function p(a,t,e){const n={method:"POST",path:"api/graphql",headers:{"Content-Type":"application/json"},body:JSON.stringify({query:a})};return(await o(n,r({data:t}),e)).data}export{p as g};

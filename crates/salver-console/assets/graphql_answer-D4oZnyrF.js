@@ -1,0 +1,1 @@
+import{aj as o,ah as r}from"./index-CHNBopKo.js";async function p(a,t,e){const n={method:"POST",path:"api/graphql",headers:{"Content-Type":"application/json"},body:JSON.stringify({query:a})};return(await o(n,r({data:t}),e)).data}export{p as g};

@@ -1,0 +1,1 @@
+import{g as n,h as a}from"./index-CHNBopKo.js";import{C as h,a as o,s as f}from"./view-BY7aUtFF.js";function g({columns:s,rows:e,settings:r,onSettings:i}){const t=r??n(s);return a("div",{class:"chart-panel",children:[a(h,{columns:s,settings:t,onSettings:i}),a(o,{series:f(s,e,t),settings:t})]})}export{g as C};
