@@ -20,7 +20,7 @@ const STATEMENTS: [&str; 7] = [
     "select (select sum(amount) from debits) - (select sum(amount) from credits) as d",
     "select sum(amount) as d from (select amount from debits union all select -amount from credits) t",
     "select count(*) as d from debits d full join credits c on c.id = d.id where d.id is null or c.id is null",
-    "select max(id) - min(id) as d from ((select 0 as id from debits limit 1) union all \
+    "select coalesce(max(id) - min(id), 0) as d from ((select 0 as id from debits limit 1) union all \
      (select max(id) from debits) union all (select max(id) from credits)) t where id > 0",
     "select count(*) as d from debits where id not in (select id from credits)",
     "select abs(count(*) - (select count(*) from credits)) as d from debits where exists (select 1 from credits)",
