@@ -166,9 +166,10 @@ impl Shares {
     }
 
     /// Revokes the longest idle permit of the largest holder, where that helps `holder`, whose own are spared for
-    /// longer. Returns whether one was revoked.
+    /// longer. The server's permits are those of callers that are not known here. Returns whether one was revoked.
     pub fn make_room(&self, holder: &Holder) -> bool {
-        let patience = |owner: &Holder| if owner == holder { YIELD_OWN_MS } else { YIELD_MS };
+        let is_own = |owner: &Holder| owner == holder && *owner != Holder::Server;
+        let patience = |owner: &Holder| if is_own(owner) { YIELD_OWN_MS } else { YIELD_MS };
         self.lacks_one(holder) && self.give_up_idlest(patience)
     }
 

@@ -29,6 +29,7 @@ use salver_model::spec::{DatabaseKind, DatabaseSpec};
 use salver_model::{Error, Result, Shares};
 use tokio::sync::mpsc;
 
+use crate::backend::layout::Layout;
 use crate::backend::read_transaction::ReadTransaction;
 use crate::backend::snapshot::DatabaseSnapshot;
 use crate::cell::RowSink;
@@ -160,14 +161,24 @@ impl Backend {
         each!(self, backend => backend.load(load, rows).await)
     }
 
-    /// Takes a snapshot of the database's present state, with the rows of `table`, and keeps it until it is dropped.
-    pub(crate) async fn hold(&self, table: &TableInfo) -> Result<DatabaseSnapshot> {
+    /// Takes a snapshot of the database's present state, with the rows of `tables`, and keeps it until it is dropped.
+    /// Also returns how the rows of each of the tables can be told apart in it.
+    pub(crate) async fn hold(&self, tables: &[TableInfo]) -> Result<(DatabaseSnapshot, Vec<Layout>)> {
         Ok(match self {
-            Self::Sqlite(backend) => DatabaseSnapshot::Sqlite(backend.hold(table).await?),
+            Self::Sqlite(backend) => {
+                let (snapshot, layouts) = backend.hold(tables).await?;
+                (DatabaseSnapshot::Sqlite(snapshot), layouts)
+            }
             #[cfg(feature = "postgres")]
-            Self::Postgres(backend) => DatabaseSnapshot::Postgres(backend.hold(table).await?),
+            Self::Postgres(backend) => {
+                let (snapshot, layouts) = backend.hold(tables).await?;
+                (DatabaseSnapshot::Postgres(snapshot), layouts)
+            }
             #[cfg(feature = "mysql")]
-            Self::Mysql(backend) => DatabaseSnapshot::Mysql(backend.hold(table).await?),
+            Self::Mysql(backend) => {
+                let (snapshot, layouts) = backend.hold(tables).await?;
+                (DatabaseSnapshot::Mysql(snapshot), layouts)
+            }
         })
     }
 

@@ -137,9 +137,11 @@ impl RecordsTable {
         let sink = BatchSink::new(&selected, usize::MAX);
         let sink = match self.shared_view() {
             None => self.known.backend.read(reads, sink, None).await?,
-            // In a task of its own: to stop in the middle would end the transaction for the other tables.
+            // In a task of its own: to drop it in the middle would end the transaction for the other tables. No piece
+            // is sent; the receiver goes with this future, which stops the read.
             Some(view) => {
-                let reading = tokio::spawn(view.turn().await.read(reads, sink, None));
+                let (sender, _receiver) = mpsc::channel(BATCHES_CAPACITY);
+                let reading = tokio::spawn(view.turn().await.read(reads, sink, Some(sender)));
                 reading.await.map_err(|error| Error::internal("reading a table broke off").with_source(error))??
             }
         };
@@ -272,7 +274,7 @@ impl Table for RecordsTable {
     }
 
     fn in_view(&self, view: &Arc<ReadView>) -> Option<Arc<dyn Table>> {
-        let own = || PlaceInView::new(view, &self.known.backend);
+        let own = || PlaceInView::new(view, &self.known.backend, &self.info);
         self.view.is_none().then(|| Arc::new(Self { view: Some(own()), ..self.clone() }) as _)
     }
 

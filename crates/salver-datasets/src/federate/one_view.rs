@@ -32,14 +32,15 @@ impl PhysicalOptimizerRule for OneView {
         true
     }
 
-    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        // Where plans run that ran out of memory, such a join reads its left side again.
+        let loops_again = !config.optimizer.enable_join_dynamic_filter_pushdown;
         let (mut scans, mut reads_again) = (Vec::new(), false);
         plan.apply(|node| {
             if let Some(scan) = node.downcast_ref::<PortScan>() {
                 scans.push(scan.clone());
             }
-            // Such a join reads its left side again when that does not fit into memory.
-            reads_again |= node.is::<RecursiveQueryExec>() || node.is::<NestedLoopJoinExec>();
+            reads_again |= node.is::<RecursiveQueryExec>() || loops_again && node.is::<NestedLoopJoinExec>();
             Ok(TreeNodeRecursion::Continue)
         })?;
         if scans.len() > 1 || reads_again && !scans.is_empty() {

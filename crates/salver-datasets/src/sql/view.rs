@@ -214,6 +214,11 @@ impl Tables for Inputs {
     }
 }
 
+/// Returns a table in a view of its database, or itself if it has none, or is in another.
+fn seen_in(view: &Arc<ReadView>, table: &Arc<dyn Table>) -> Arc<dyn Table> {
+    table.in_view(view).unwrap_or_else(|| Arc::clone(table))
+}
+
 /// Returns whether the table's rows never change, so that it is its own snapshot.
 fn is_snapshot(table: &Arc<dyn Table>) -> bool {
     let own = table.as_any();
@@ -256,20 +261,19 @@ impl Table for ViewTable {
     /// Returns the view over tables in one view of each database, for one with the owner's rights: the statement of any
     /// other is planned as a part of the caller's.
     fn in_view(&self, view: &Arc<ReadView>) -> Option<Arc<dyn Table>> {
-        let seen: Vec<Option<Arc<dyn Table>>> = self.inputs.iter().map(|table| table.in_view(view)).collect();
-        let is_seen = seen.iter().any(Option::is_some);
-        let inputs = seen.into_iter().zip(self.inputs.iter());
-        let inputs = inputs.map(|(seen, table)| seen.unwrap_or_else(|| Arc::clone(table)));
-        is_seen.then(|| Arc::new(self.over(inputs.collect())) as _)
+        let inputs: Vec<Arc<dyn Table>> = self.inputs.iter().map(|table| seen_in(view, table)).collect();
+        let is_seen = inputs.iter().zip(self.inputs.iter()).any(|(seen, table)| !Arc::ptr_eq(seen, table));
+        is_seen.then(|| Arc::new(self.over(inputs)) as _)
     }
 
     async fn hold(&self, _parts: usize) -> Result<Arc<dyn Held>> {
-        let mut inputs: Vec<Arc<dyn Table>> = Vec::with_capacity(self.inputs.len());
-        for table in self.inputs.iter() {
-            inputs.push(match is_snapshot(table) {
-                true => Arc::clone(table),
-                false => Arc::new(HeldTable::of(table.hold(1).await?, Arc::clone(&self.engine))),
-            });
+        // All tables of a database are held in one state of it.
+        let view = ReadView::new(true);
+        let mut inputs: Vec<Arc<dyn Table>> = self.inputs.iter().map(|table| seen_in(&view, table)).collect();
+        for table in &mut inputs {
+            if !is_snapshot(table) {
+                *table = Arc::new(HeldTable::of(table.hold(1).await?, Arc::clone(&self.engine)));
+            }
         }
         let held = self.over(inputs);
         let plan = self.engine.run_task(QueryWork::default(), async move { held.planned_anew().await }).await?;

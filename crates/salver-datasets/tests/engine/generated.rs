@@ -15,9 +15,9 @@ use futures::TryStreamExt;
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use salver_datasets::{CHUNK_ROWS, Content, Dataset, Engine, EngineOptions, Loaded, ParquetFile, Remote};
-use salver_model::ports::{Table, Tables};
+use salver_model::ports::{SqlEngine, Table, Tables};
 use salver_model::spec::DatasetSpec;
-use salver_model::{Batches, Name, Result, Rows, Version};
+use salver_model::{Batches, Name, Result, Rows, SqlQuery, Version};
 use tempfile::TempDir;
 
 /// xorshift64*: a seed always gives the same numbers.
@@ -210,6 +210,13 @@ pub(crate) async fn collect(rows: Rows) -> Result<RecordBatch> {
         assert_eq!(batch.schema(), rows.schema, "a batch has another schema than the answer");
     }
     Ok(concat_batches(&rows.schema, &batches).unwrap())
+}
+
+/// What a statement gives, as text.
+pub(crate) async fn ask(engine: &Arc<Engine>, tables: &Arc<dyn Tables>, text: &str) -> String {
+    let query = SqlQuery { text: text.to_owned(), ..SqlQuery::default() };
+    let rows = engine.run(Arc::clone(tables), &query).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
+    format!("{:?}", collect(rows).await.unwrap())
 }
 
 /// A catalog of some tables.

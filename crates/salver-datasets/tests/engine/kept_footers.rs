@@ -9,12 +9,12 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray, StringViewArray};
 use arrow::datatypes::{Field, Schema};
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
-use salver_datasets::{DatasetLoader, Engine};
-use salver_model::ports::{Loader, SqlEngine, Tables};
+use salver_datasets::DatasetLoader;
+use salver_model::Name;
+use salver_model::ports::{Loader, Tables};
 use salver_model::spec::{DatasetSpec, Residency};
-use salver_model::{Name, SqlQuery};
 
-use super::generated::{self, Catalog, collect};
+use super::generated::{self, Catalog, ask};
 use super::held::{Shape, write};
 
 const ROWS: i64 = 30_000;
@@ -44,12 +44,6 @@ fn remove_footer(path: &Path) {
     let behind = usize::try_from(about.len() - rows_end).unwrap();
     file.write_all_at(&vec![0; behind], rows_end).unwrap();
     file.set_modified(about.modified().unwrap()).unwrap();
-}
-
-async fn ask(engine: &Arc<Engine>, tables: &Arc<dyn Tables>, text: &str) -> String {
-    let query = SqlQuery { text: text.to_owned(), ..SqlQuery::default() };
-    let rows = engine.run(Arc::clone(tables), &query).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
-    format!("{:?}", collect(rows).await.unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{Field, Schema};
-use salver_datasets::{DatasetLoader, Engine};
-use salver_model::ports::{Loader, SqlEngine, Tables};
+use salver_datasets::DatasetLoader;
+use salver_model::Name;
+use salver_model::ports::{Loader, Tables};
 use salver_model::spec::{DatasetSpec, Residency};
-use salver_model::{Name, SqlQuery};
 
-use super::generated::{self, Catalog, collect};
+use super::generated::{self, Catalog, ask};
 use super::held::{Shape, write};
 
 const ROWS: i64 = 30_000;
@@ -28,12 +28,6 @@ fn file(names: &[&str], from: i64) -> RecordBatch {
     let columns: Vec<ArrayRef> = (0..names.len()).map(column).collect();
     let fields = names.iter().zip(&columns).map(|(name, column)| Field::new(*name, column.data_type().clone(), false));
     RecordBatch::try_new(Arc::new(Schema::new(fields.collect::<Vec<_>>())), columns).unwrap()
-}
-
-async fn ask(engine: &Arc<Engine>, tables: &Arc<dyn Tables>, text: &str) -> String {
-    let query = SqlQuery { text: text.to_owned(), ..SqlQuery::default() };
-    let rows = engine.run(Arc::clone(tables), &query).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
-    format!("{:?}", collect(rows).await.unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]

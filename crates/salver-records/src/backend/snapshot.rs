@@ -4,7 +4,6 @@
 use salver_model::Result;
 use tokio::sync::mpsc::Sender;
 
-use super::layout::Layout;
 #[cfg(feature = "mysql")]
 use super::mysql;
 #[cfg(feature = "postgres")]
@@ -24,17 +23,6 @@ pub(crate) enum DatabaseSnapshot {
 }
 
 impl DatabaseSnapshot {
-    /// Returns the row identity of the table that the snapshot was made for.
-    pub(crate) fn layout(&self) -> &Layout {
-        match self {
-            Self::Sqlite(snapshot) => snapshot.layout(),
-            #[cfg(feature = "postgres")]
-            Self::Postgres(snapshot) => snapshot.layout(),
-            #[cfg(feature = "mysql")]
-            Self::Mysql(snapshot) => snapshot.layout(),
-        }
-    }
-
     /// Runs one statement and passes its rows to `sink`, until it is full. The connection is locked meanwhile, so the
     /// statement should have a limit.
     ///

@@ -37,6 +37,7 @@ pub(super) struct BatchSink {
 }
 
 impl BatchSink {
+    /// Creates a sink that gives batches of so many rows; `usize::MAX` keeps all rows to the end.
     pub(super) fn new(selected: &Selected, batch_rows: usize) -> Self {
         Self::of(Arc::clone(&selected.fetched), batch_rows, 1)
     }
@@ -98,7 +99,7 @@ impl RowSink for BatchSink {
     }
 
     fn piece(&mut self) -> Option<RecordBatch> {
-        let is_due = self.rows >= self.batch_rows || self.bytes >= BATCH_BYTES;
+        let is_due = self.rows >= self.batch_rows || self.batch_rows < usize::MAX && self.bytes >= BATCH_BYTES;
         if is_due { self.batch().ok() } else { None }
     }
 }

@@ -10,6 +10,7 @@ mod part_reader;
 mod seek_marks;
 mod statements;
 
+use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,12 +18,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use salver_model::ports::Held;
 use salver_model::records::ColumnKind;
 use salver_model::reply::BatchStream;
-use salver_model::{Description, Filter, Result, Version};
+use salver_model::{Description, Error, Filter, Result, Version};
 
 use self::part_reader::PendingReader;
 use self::seek_marks::Marks;
 use self::statements::HeldStatements;
 use super::RecordsTable;
+use crate::backend::layout::Layout;
 use crate::backend::snapshot::DatabaseSnapshot;
 use crate::cell::{Collect, OwnedCell};
 use crate::statement::Read;
@@ -37,7 +39,7 @@ struct HeldTable {
 #[derive(Debug)]
 struct HeldState {
     description: Description,
-    snapshot: DatabaseSnapshot,
+    snapshot: Arc<DatabaseSnapshot>,
     plan: HeldStatements,
     parts: Vec<KeyRange>,
 }
@@ -54,8 +56,11 @@ struct KeyRange {
 
 /// Holds the present rows of `table`.
 pub(super) async fn hold(table: &RecordsTable, parts: usize) -> Result<Arc<dyn Held>> {
-    let snapshot = table.known.backend.hold(&table.info).await?;
-    let plan = HeldStatements::new(table, snapshot.layout())?;
+    let (snapshot, layout) = match table.shared_view() {
+        Some(view) => view.snapshot().await?,
+        None => alone(table).await?,
+    };
+    let plan = HeldStatements::new(table, &layout)?;
     // The columns may differ in the snapshot.
     snapshot.read(plan.probe(), Collect::default()).await?;
     let ranges = match plan.pages(parts) {
@@ -66,6 +71,13 @@ pub(super) async fn hold(table: &RecordsTable, parts: usize) -> Result<Arc<dyn H
     let description = Description { version: version(table.description.version), ..table.description.clone() };
     let parts = ranges.into_iter().map(part).collect();
     Ok(Arc::new(HeldTable { shared: Arc::new(HeldState { description, snapshot, plan, parts }) }))
+}
+
+/// Takes a snapshot for one table.
+async fn alone(table: &RecordsTable) -> Result<(Arc<DatabaseSnapshot>, Layout)> {
+    let (snapshot, layouts) = table.known.backend.hold(slice::from_ref(&table.info)).await?;
+    let layout = layouts.into_iter().next().ok_or_else(|| Error::internal("a snapshot without its table"))?;
+    Ok((Arc::new(snapshot), layout))
 }
 
 /// Returns ranges of the key, when its first column is a number; else one range.

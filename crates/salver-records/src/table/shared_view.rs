@@ -1,15 +1,19 @@
 //! The part of a statement's [`ReadView`] that belongs to one database: a transaction that its tables read in, one
-//! after the other. It begins with the first read, and ends with the last, or with the statement.
+//! after the other. It begins with the first read, and ends with the last, or with the statement. Tables that are held
+//! share a snapshot instead, which lasts as long as one of them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
 
-use salver_model::{ReadView, Result};
+use salver_model::records::TableInfo;
+use salver_model::{Error, ReadView, Result};
 use tokio::sync::mpsc::Sender;
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::{Mutex, OnceCell, OwnedMutexGuard};
 
 use crate::backend::Backend;
+use crate::backend::layout::Layout;
 use crate::backend::read_transaction::ReadTransaction;
+use crate::backend::snapshot::DatabaseSnapshot;
 use crate::cell::RowSink;
 use crate::statement::Read;
 
@@ -17,18 +21,22 @@ use crate::statement::Read;
 #[derive(Debug)]
 struct SharedView {
     backend: Arc<Backend>,
-    /// Number of tables in the view, and of those that were not read to their end.
-    tables: AtomicUsize,
+    /// The tables in the view, and the number of those that were not read to their end.
+    tables: SyncMutex<Vec<TableInfo>>,
     unread: AtomicUsize,
     reads_again: bool,
     /// The transaction between its first and its last read.
     transaction: Arc<Mutex<Option<ReadTransaction>>>,
+    /// The snapshot of the tables if they are held, with the identity of the rows of each.
+    snapshot: OnceCell<(Arc<DatabaseSnapshot>, Vec<Layout>)>,
 }
 
 /// A table's place in the view.
 #[derive(Clone, Debug)]
 pub(super) struct PlaceInView {
     shared: Arc<SharedView>,
+    /// Its position among the tables.
+    position: usize,
     is_read: Arc<AtomicBool>,
 }
 
@@ -40,22 +48,40 @@ pub(super) struct Turn {
 
 impl PlaceInView {
     /// Adds a table of the database behind `backend` to a view.
-    pub(super) fn new(view: &ReadView, backend: &Arc<Backend>) -> Self {
+    pub(super) fn new(view: &ReadView, backend: &Arc<Backend>, table: &TableInfo) -> Self {
         let shared = view.part(Arc::as_ptr(backend).addr(), || SharedView {
             backend: Arc::clone(backend),
-            tables: AtomicUsize::new(0),
+            tables: SyncMutex::default(),
             unread: AtomicUsize::new(0),
             reads_again: view.reads_again(),
             transaction: Arc::default(),
+            snapshot: OnceCell::new(),
         });
-        shared.tables.fetch_add(1, Ordering::Relaxed);
+        let position = {
+            let mut tables = shared.tables.lock().unwrap_or_else(PoisonError::into_inner);
+            tables.push(table.clone());
+            tables.len() - 1
+        };
         shared.unread.fetch_add(1, Ordering::Relaxed);
-        Self { shared, is_read: Arc::default() }
+        Self { shared, position, is_read: Arc::default() }
     }
 
     /// Returns whether a read must see the same state as another: if not, it needs no transaction.
     pub(super) fn is_shared(&self) -> bool {
-        self.shared.reads_again || self.shared.tables.load(Ordering::Relaxed) > 1
+        self.shared.reads_again || self.shared.tables.lock().unwrap_or_else(PoisonError::into_inner).len() > 1
+    }
+
+    /// Returns the snapshot of all tables in the view, which the first call takes, and the identity of this one's rows.
+    /// A view has all of its tables before.
+    pub(super) async fn snapshot(&self) -> Result<(Arc<DatabaseSnapshot>, Layout)> {
+        let take = async || {
+            let tables = self.shared.tables.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let (snapshot, layouts) = self.shared.backend.hold(&tables).await?;
+            Ok::<_, Error>((Arc::new(snapshot), layouts))
+        };
+        let (snapshot, layouts) = self.shared.snapshot.get_or_try_init(take).await?;
+        let layout = layouts.get(self.position).ok_or_else(|| Error::internal("a table came late into its view"))?;
+        Ok((Arc::clone(snapshot), layout.clone()))
     }
 
     /// Waits until the reads that came before are over.
@@ -78,7 +104,7 @@ impl Turn {
         sink: S,
         out: Option<Sender<Result<S::Piece>>>,
     ) -> Result<S> {
-        let PlaceInView { shared, is_read } = &self.place;
+        let PlaceInView { shared, is_read, .. } = &self.place;
         // After an error it is dropped here; then the statement ends too.
         let mut transaction = match self.transaction.take() {
             Some(open) => open,

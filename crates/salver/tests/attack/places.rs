@@ -110,9 +110,9 @@ const LONG: &str = "create table long (id integer primary key, text text not nul
     insert into small values (1, 'one'), (2, 'two');";
 
 /// A server of a SQLite database, which is made beside it first.
-fn with_database() -> (Server, Database) {
+fn with_database(settings: &str) -> (Server, Database) {
     let database = salver_testkit::servers::database(Kind::Sqlite, LONG);
-    let toml = format!("[[database]]\nname = \"d\"\nurl = \"{}\"\nwritable = true\n", database.url());
+    let toml = format!("[[database]]\nname = \"d\"\nurl = \"{}\"\nwritable = true\n{settings}", database.url());
     (Server::with(&toml, &[]), database)
 }
 
@@ -177,7 +177,7 @@ fn answers_that_nobody_reads_keep_no_place_of_a_query() {
 
 #[test]
 fn connections_of_a_database_yield() {
-    let (server, _database) = with_database();
+    let (server, _database) = with_database("");
     let list = request("GET", "/api/records/long", "");
     let table = request("GET", "/api/tables/long", "");
     for text in [&list, &table] {
@@ -192,9 +192,26 @@ fn connections_of_a_database_yield() {
     }
 }
 
+/// Who waits for a connection waits for less long than it takes to be refused, once: callers of SQL and of tables are
+/// not told apart.
+#[test]
+fn the_only_connection_of_a_database_yields() {
+    let (server, _database) = with_database("connections_max = 1\n");
+    let read = ("GET", "/api/records/small/1", "");
+    let stream = ("POST", "/api/sql", "select min(text) as name from long");
+    for (method, target, body) in [read, stream] {
+        let held = send(&server, from(2), &request("GET", "/api/tables/long", ""));
+        until("it is under way", || taken(&server, "database connections") == 1);
+        let (status, text) = ask(&server, from(9), method, target, body);
+        assert!(status == 200 && text.contains("name"), "{target}: {status} {text}");
+        drop(held);
+        until("it comes back", || taken(&server, "database connections") == 0);
+    }
+}
+
 #[test]
 fn snapshots_and_leases_yield_to_others() {
-    let (server, _database) = with_database();
+    let (server, _database) = with_database("");
     let open = |own, entry: &str| {
         let body = format!("{{\"entry\":\"{entry}\",\"ttl\":86400}}");
         ask(&server, own, "POST", "/api/export", &body)
@@ -258,7 +275,7 @@ fn follow(server: &Server) {
 
 #[test]
 fn a_load_that_comes_slowly_keeps_no_writer() {
-    let (server, _database) = with_database();
+    let (server, _database) = with_database("");
     // Fast at first, as what goes into the database while it comes.
     let mut rows = String::new();
     for id in 0..20_000 {

@@ -27,19 +27,18 @@ impl ExprPlanner for Operations {
         if matches!(op, BinaryOperator::And | BinaryOperator::Or) {
             return Ok(PlannerResult::Original(conditions(expr)));
         }
-        if let BinaryOperator::Custom(word) = op
-            && let Some(op) = distinctness(word)
-        {
-            return Ok(PlannerResult::Planned(distinct(expr.left, op, expr.right, &type_of)));
-        }
         // A column that a join merges has no type yet. The engine's own planner would refuse it.
         if matches!(op, BinaryOperator::StringConcat) && (type_of(left).is_none() || type_of(right).is_none()) {
             return Ok(PlannerResult::Planned(binary_expr(expr.left, Operator::StringConcat, expr.right)));
         }
-        let planned = match list_operators::planned(left, (op, known), right, &type_of)? {
-            Some(operation) => Some(operation),
-            None => known.and_then(|op| datetime_operators::operation(left, op, right, &type_of)),
-        };
+        if let Some(operation) = list_operators::planned(left, (op, known), right, &type_of)? {
+            return Ok(PlannerResult::Planned(operation));
+        }
+        // The engine's own planner doesn't know these two as operators.
+        if let Some(op @ (Operator::IsDistinctFrom | Operator::IsNotDistinctFrom)) = known {
+            return Ok(PlannerResult::Planned(distinct(expr.left, op, expr.right, &type_of)));
+        }
+        let planned = known.and_then(|op| datetime_operators::operation(left, op, right, &type_of));
         Ok(planned.map_or(PlannerResult::Original(expr), PlannerResult::Planned))
     }
 
@@ -102,6 +101,7 @@ fn operator(op: &BinaryOperator) -> Option<Operator> {
         BinaryOperator::LtEq => Operator::LtEq,
         BinaryOperator::Gt => Operator::Gt,
         BinaryOperator::GtEq => Operator::GtEq,
+        BinaryOperator::Custom(word) => return distinctness(word),
         _ => return None,
     })
 }

@@ -46,7 +46,6 @@ pub(crate) struct MysqlSnapshot {
     held: Arc<Mutex<Option<Holder>>>,
     place: String,
     queue: Queue,
-    layout: Layout,
 }
 
 #[derive(Debug)]
@@ -57,17 +56,18 @@ struct Holder {
 
 impl Mysql {
     /// See [`crate::backend::Backend::hold`].
-    pub(crate) async fn hold(&self, table: &TableInfo) -> Result<MysqlSnapshot> {
+    pub(crate) async fn hold(&self, tables: &[TableInfo]) -> Result<(MysqlSnapshot, Vec<Layout>)> {
         let permit = self.snapshots.take(self.pool.place())?;
         let mut client = self.pool.apart().await?;
-        begin(&mut client, table).await.map_err(|ended| match ended {
+        begin(&mut client, tables).await.map_err(|ended| match ended {
             SnapshotEnd::Failure(failure) => error_numbers::error(failure, self.pool.place()),
             SnapshotEnd::Error(error) => error,
         })?;
         client.rest();
         let held = Arc::new(Mutex::new(Some(Holder { client, _place: permit })));
-        let layout = Layout { address: None, keyed: table.kind == TableKind::Table };
-        Ok(MysqlSnapshot { held, place: self.pool.place().to_owned(), queue: Queue::default(), layout })
+        let layouts = tables.iter().map(|table| Layout { address: None, keyed: table.kind == TableKind::Table });
+        let snapshot = MysqlSnapshot { held, place: self.pool.place().to_owned(), queue: Queue::default() };
+        Ok((snapshot, layouts.collect()))
     }
 }
 
@@ -85,7 +85,7 @@ impl From<Failure> for SnapshotEnd {
     }
 }
 
-async fn begin(client: &mut Client, table: &TableInfo) -> Result<(), SnapshotEnd> {
+async fn begin(client: &mut Client, tables: &[TableInfo]) -> Result<(), SnapshotEnd> {
     client.run(SETTINGS).await?;
     client.run(if client.is_mariadb() { UNLIMITED_MARIADB } else { UNLIMITED }).await?;
     if client.is_mariadb() {
@@ -97,14 +97,13 @@ async fn begin(client: &mut Client, table: &TableInfo) -> Result<(), SnapshotEnd
         }
     }
     client.run(REPEATABLE).await?;
-    keeps_rows(client, table).await?;
-    let mut touch = Sql::new(Dialect::Mysql);
-    touch.push("SELECT 1 FROM ").name(&table.real_name).push(" LIMIT 1");
+    for table in tables {
+        keeps_rows(client, table).await?;
+    }
     let mut tries = 1;
     loop {
         client.run(BEGIN).await?;
-        // Once the transaction has read from the table, the table can't be changed under it.
-        match client.run(&touch.text).await {
+        match touch(client, tables).await {
             Ok(()) => return Ok(()),
             Err(Failure::Server(cause)) if cause.code == DEFINITION_CHANGED && tries < SNAPSHOT_TRIES_MAX => {
                 client.run("ROLLBACK").await?;
@@ -113,6 +112,16 @@ async fn begin(client: &mut Client, table: &TableInfo) -> Result<(), SnapshotEnd
             Err(failure) => return Err(failure.into()),
         }
     }
+}
+
+/// Reads from the tables: from then on, they can't be changed under the transaction.
+async fn touch(client: &mut Client, tables: &[TableInfo]) -> Result<(), Failure> {
+    for table in tables {
+        let mut read = Sql::new(Dialect::Mysql);
+        read.push("SELECT 1 FROM ").name(&table.real_name).push(" LIMIT 1");
+        client.run(&read.text).await?;
+    }
+    Ok(())
 }
 
 /// Checks that the table's engine is transactional.
@@ -138,10 +147,6 @@ async fn keeps_rows(client: &mut Client, table: &TableInfo) -> Result<(), Snapsh
 }
 
 impl MysqlSnapshot {
-    pub(crate) fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
     /// See [`crate::backend::snapshot::MysqlSnapshot::read`].
     pub(crate) async fn read<S: RowSink>(&self, read: Read, mut sink: S) -> Result<S> {
         self.run(async |client| rows(client, &read, &mut sink).await).await?;

@@ -1,5 +1,6 @@
 //! A repeatable-read transaction for the reads of one statement of the SQL engine.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use salver_model::Result;
@@ -16,7 +17,6 @@ use super::sqlstate::Fault;
 use crate::backend::receivers::{is_unwanted, unwanted};
 use crate::cell::RowSink;
 use crate::statement::Read;
-use std::sync::Arc;
 
 /// Begins a transaction whose first read takes its snapshot, with the savepoint to which it returns when a read is
 /// stopped.

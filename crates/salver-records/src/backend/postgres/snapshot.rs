@@ -1,8 +1,8 @@
 //! Snapshots of a PostgreSQL database: a repeatable-read, read-only transaction on a connection of its own, and further
 //! connections with the same snapshot while several readers run concurrently.
 //!
-//! The transaction holds an `ACCESS SHARE` lock on its table, which conflicts with no reader and no writer of rows. A
-//! statement that changes the table as a whole (`TRUNCATE`, `ALTER`, `DROP`, `VACUUM FULL`) waits for it, and later
+//! The transaction holds an `ACCESS SHARE` lock on its tables, which conflicts with no reader and no writer of rows. A
+//! statement that changes one as a whole (`TRUNCATE`, `ALTER`, `DROP`, `VACUUM FULL`) waits for it, and later
 //! statements on the table queue behind that.
 
 mod connections;
@@ -10,6 +10,7 @@ pub(crate) mod copy;
 mod cursor;
 mod numeric;
 
+use std::fmt::Write;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use futures::TryStreamExt;
 use salver_model::records::TableInfo;
 use salver_model::{Code, Error, Result};
 use tokio::sync::mpsc::Sender;
-use tokio_postgres::SimpleQueryMessage;
+use tokio_postgres::{SimpleQueryMessage, SimpleQueryRow};
 
 use self::connections::{SnapshotConnection, SnapshotConnections};
 use self::copy::Copied;
@@ -47,59 +48,98 @@ pub(super) const RETURN_TO: &str = "held";
 #[derive(Debug)]
 pub(crate) struct PostgresSnapshot {
     lines: Arc<SnapshotConnections>,
-    layout: Layout,
 }
 
 impl Postgres {
     /// See [`crate::backend::Backend::hold`].
-    pub(crate) async fn hold(&self, table: &TableInfo) -> Result<PostgresSnapshot> {
+    pub(crate) async fn hold(&self, tables: &[TableInfo]) -> Result<(PostgresSnapshot, Vec<Layout>)> {
         let place = self.snapshots.take(&format!("`{}`", self.target.entry))?;
         let connection = Connection::open(&self.target).await.map_err(|refusal| refusal.error)?;
-        let begun = begin(&connection, table).await;
-        let (state, layout) = begun.map_err(|fault| fault.into_error(&self.target.entry))?;
+        let begun = begin(&connection, tables).await;
+        let (state, layouts) = begun.map_err(|fault| fault.into_error(&self.target.entry))?;
         let target = Arc::clone(&self.target);
         let lines =
             SnapshotConnections::new(target, self.snapshots.clone(), state, SnapshotConnection::new(connection, place));
-        Ok(PostgresSnapshot { lines, layout })
+        Ok((PostgresSnapshot { lines }, layouts))
     }
 }
 
-/// Begins the transaction and takes its snapshot; returns the snapshot's name, and the row identity of the table.
-async fn begin(connection: &Connection, table: &TableInfo) -> Result<(String, Layout), Fault> {
+/// Begins the transaction and takes its snapshot; returns the snapshot's name, and the row identity of each table.
+async fn begin(connection: &Connection, tables: &[TableInfo]) -> Result<(String, Vec<Layout>), Fault> {
     let client = &connection.client;
+    let names: Vec<String> = tables.iter().map(quoted).collect();
+    let classes = classes(client.simple_query(&class_query(&names)).await?);
+    client.batch_execute(BEGIN).await?;
+    // Locked before the snapshot, so that no row of them can be gone by then: TRUNCATE removes rows from older snapshots
+    // too. A user with read access only can't lock views; the query below names them, which is nearly as good.
+    let locked = names.iter().zip(&classes).filter(|(_, class)| matches!(class.kind.as_str(), "r" | "p"));
+    let locked: Vec<&str> = locked.map(|(name, _)| name.as_str()).collect();
+    if !locked.is_empty() {
+        client.batch_execute(&format!("LOCK TABLE {} IN ACCESS SHARE MODE", locked.join(", "))).await?;
+    }
+    let mut state = "SELECT pg_catalog.pg_export_snapshot() FROM (SELECT 1) one".to_owned();
+    for (at, name) in names.iter().enumerate() {
+        let _ = write!(state, " LEFT JOIN (SELECT FROM {name} LIMIT 0) t{at} ON true");
+    }
+    let state = rows_of(client.simple_query(&state).await?).into_iter().next().and_then(|row| cell(&row, 0));
+    let state = state.ok_or_else(|| Error::internal("a state of PostgreSQL has no name"))?;
+    for (table, name) in tables.iter().zip(&names) {
+        same_columns(connection, table, name).await?;
+    }
+    client.batch_execute(&format!("SAVEPOINT {RETURN_TO}")).await?;
+    Ok((state, classes.iter().map(TableClass::layout).collect()))
+}
+
+/// Returns the name of a table as SQL.
+fn quoted(table: &TableInfo) -> String {
     let mut name = Sql::literal();
     name.name(&table.real_name);
-    let name = name.text;
+    name.text
+}
+
+/// Returns the statement that sets what a snapshot needs, and asks for the classes of tables, in their order.
+fn class_query(names: &[String]) -> String {
     let mut sql = Sql::literal();
     sql.push(SETTINGS).push("; SELECT relkind::text, relhassubclass::text, pg_catalog.pg_relation_size(oid)::text ");
-    sql.push("FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass(").bind(Bind::Text(name.clone())).push(")");
-    let found = cells_of(client.simple_query(&sql.text).await?);
-    let field = |index: usize| found.get(index).and_then(Option::as_deref);
-    let (kind, inherited) = (field(0), field(1) != Some("false"));
-    client.batch_execute(BEGIN).await?;
-    // Locked before the snapshot, so that no row of it can be gone by then: TRUNCATE removes rows from older snapshots
-    // too. A user with read access only can't lock views; the query below names them, which is nearly as good.
-    if matches!(kind, Some("r" | "p")) {
-        client.batch_execute(&format!("LOCK TABLE {name} IN ACCESS SHARE MODE")).await?;
+    sql.push("FROM pg_catalog.unnest(ARRAY[");
+    for (at, name) in names.iter().enumerate() {
+        sql.push(if at == 0 { "" } else { ", " }).bind(Bind::Text(name.clone()));
     }
-    let state = format!(
-        "SELECT pg_catalog.pg_export_snapshot() FROM (SELECT 1) a LEFT JOIN (SELECT FROM {name} LIMIT 0) b ON true"
-    );
-    let state = cells_of(client.simple_query(&state).await?);
-    let state =
-        state.into_iter().next().flatten().ok_or_else(|| Error::internal("a state of PostgreSQL has no name"))?;
-    same_columns(connection, table, &name).await?;
-    client.batch_execute(&format!("SAVEPOINT {RETURN_TO}")).await?;
-    // In a plain table without partitions, rows visible to the snapshot keep their `ctid` for as long as it lasts.
-    let address = (kind == Some("r") && !inherited).then(|| Address {
-        sql: "ctid".to_owned(),
-        number: false,
-        sorted: false,
-        pages: field(2).and_then(|bytes| bytes.parse::<u64>().ok()).map(|bytes| bytes.div_ceil(PAGE_BYTES)),
-    });
-    // Tables that inherit from another are read with it, and have keys of their own.
-    let keyed = kind == Some("p") || kind == Some("r") && !inherited;
-    Ok((state, Layout { address, keyed }))
+    sql.push("]) WITH ORDINALITY AS named(name, at) ");
+    sql.push("LEFT JOIN pg_catalog.pg_class ON oid = pg_catalog.to_regclass(name) ORDER BY at");
+    sql.text
+}
+
+/// What `pg_class` says of a table.
+struct TableClass {
+    /// Its `relkind`; empty for a table that is not there.
+    kind: String,
+    is_inherited: bool,
+    pages: Option<u64>,
+}
+
+impl TableClass {
+    /// Returns the identity of the table's rows.
+    fn layout(&self) -> Layout {
+        let is_alone = self.kind == "r" && !self.is_inherited;
+        // In a plain table without partitions, rows visible to the snapshot keep their `ctid` for as long as it lasts.
+        let address =
+            is_alone.then(|| Address { sql: "ctid".to_owned(), number: false, sorted: false, pages: self.pages });
+        // Tables that inherit from another are read with it, and have keys of their own.
+        Layout { address, keyed: self.kind == "p" || is_alone }
+    }
+}
+
+/// Reads the answer to [`class_query`].
+fn classes(answer: Vec<SimpleQueryMessage>) -> Vec<TableClass> {
+    // The settings have rows of one column.
+    let rows = rows_of(answer).into_iter().filter(|row| row.len() == 3);
+    let class = |row: SimpleQueryRow| TableClass {
+        kind: cell(&row, 0).unwrap_or_default(),
+        is_inherited: row.get(1) != Some("false"),
+        pages: row.get(2).and_then(|bytes| bytes.parse::<u64>().ok()).map(|bytes| bytes.div_ceil(PAGE_BYTES)),
+    };
+    rows.map(class).collect()
 }
 
 /// Checks that the columns have the types that are known of them: rows are sent in the binary forms of these, so that
@@ -110,8 +150,7 @@ async fn same_columns(connection: &Connection, table: &TableInfo, name: &str) ->
     sql.push("WHERE attnum > 0 AND NOT attisdropped AND attrelid = pg_catalog.to_regclass(");
     sql.bind(Bind::Text(name.to_owned())).push(")");
     let mut types = AHashMap::new();
-    for message in connection.client.simple_query(&sql.text).await? {
-        let SimpleQueryMessage::Row(row) = message else { continue };
+    for row in rows_of(connection.client.simple_query(&sql.text).await?) {
         if let (Some(column), Some(native)) = (row.get(0), row.get(1)) {
             types.insert(column.to_owned(), native.to_owned());
         }
@@ -135,20 +174,20 @@ async fn same_columns(connection: &Connection, table: &TableInfo, name: &str) ->
 /// Page size of the server. If a server was built with another, the parts are uneven and nothing else changes.
 const PAGE_BYTES: u64 = 8192;
 
-/// Returns the cells of the last row.
-fn cells_of(messages: Vec<SimpleQueryMessage>) -> Vec<Option<String>> {
-    let row = messages.into_iter().rev().find_map(|message| match message {
+/// Returns the rows of an answer.
+fn rows_of(messages: Vec<SimpleQueryMessage>) -> Vec<SimpleQueryRow> {
+    let row = |message| match message {
         SimpleQueryMessage::Row(row) => Some(row),
         _ => None,
-    });
-    row.map_or_else(Vec::new, |row| (0..row.len()).map(|index| row.get(index).map(str::to_owned)).collect())
+    };
+    messages.into_iter().filter_map(row).collect()
+}
+
+fn cell(row: &SimpleQueryRow, column: usize) -> Option<String> {
+    row.get(column).map(str::to_owned)
 }
 
 impl PostgresSnapshot {
-    pub(crate) fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
     /// See [`crate::backend::snapshot::PostgresSnapshot::read`].
     pub(crate) async fn read<S: RowSink>(&self, read: Read, mut sink: S) -> Result<S> {
         let line = self.lines.take().await?;

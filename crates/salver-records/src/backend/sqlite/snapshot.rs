@@ -41,7 +41,6 @@ pub(crate) struct SqliteSnapshot {
     held: Arc<SnapshotConnection>,
     queue: Arc<Queue>,
     watched: bool,
-    layout: Layout,
     ms_max: u64,
     /// Number of the last statement, so that stopping one stops no other.
     last_run: AtomicU64,
@@ -49,43 +48,45 @@ pub(crate) struct SqliteSnapshot {
 
 impl Sqlite {
     /// See [`crate::backend::Backend::hold`].
-    pub(crate) async fn hold(&self, table: &TableInfo) -> Result<SqliteSnapshot> {
+    pub(crate) async fn hold(&self, tables: &[TableInfo]) -> Result<(SqliteSnapshot, Vec<Layout>)> {
         let connections = Arc::clone(&self.connections);
         let place = connections.snapshots.take(&format!("`{}`", connections.name))?;
         connections.look();
-        let (table, ms_max) = (table.clone(), self.ms_max);
+        let (tables, ms_max) = (tables.to_vec(), self.ms_max);
         on_thread(move || {
             let mut reader = connections.open_reader(open::BUSY)?;
             reader.watch.begin(ONLY_RUN, ms_max);
-            let (watched, address) = begin(&mut reader, &table).map_err(fault)?;
+            let (watched, layouts) = begin(&mut reader, &tables).map_err(fault)?;
             let held = Arc::new(Mutex::new(Some(Holder::new(reader, watched, place))));
             connections.keep_track(&held);
-            // A primary key other than the rowid may have nulls, which identify no row; only tables without a rowid
-            // forbid them.
-            let watched_only = watched.is_some();
-            let layout = Layout { keyed: address.is_none() && table.kind == TableKind::Table, address };
-            let queue = Arc::default();
-            let last_run = AtomicU64::new(ONLY_RUN);
-            Ok(SqliteSnapshot { connections, held, queue, watched: watched_only, layout, ms_max, last_run })
+            let (watched, queue, last_run) = (watched.is_some(), Arc::default(), AtomicU64::new(ONLY_RUN));
+            Ok((SqliteSnapshot { connections, held, queue, watched, ms_max, last_run }, layouts))
         })
         .await
     }
 }
 
 /// Begins to keep, or to watch, the present state.
-fn begin(reader: &mut ReadConnection, table: &TableInfo) -> rusqlite::Result<(Option<i64>, Option<Address>)> {
+fn begin(reader: &mut ReadConnection, tables: &[TableInfo]) -> rusqlite::Result<(Option<i64>, Vec<Layout>)> {
     let connection = &reader.connection;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     let journal: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
     connection.execute_batch("BEGIN")?;
     // The first read of the file takes the snapshot.
-    let address = address(connection, table)?;
+    let layouts = tables.iter().map(|table| layout(connection, table)).collect::<rusqlite::Result<_>>()?;
     if journal == "wal" && !reader.era.still {
-        return Ok((None, address));
+        return Ok((None, layouts));
     }
     let watched = version::data_version(connection)?;
     connection.execute_batch("COMMIT")?;
-    Ok((Some(watched), address))
+    Ok((Some(watched), layouts))
+}
+
+/// Returns the identity of a table's rows.
+fn layout(connection: &Connection, table: &TableInfo) -> rusqlite::Result<Layout> {
+    let address = address(connection, table)?;
+    // A primary key other than the rowid may have nulls, which identify no row; only tables without a rowid forbid them.
+    Ok(Layout { keyed: address.is_none() && table.kind == TableKind::Table, address })
 }
 
 /// Returns SQLite's rowid, under a name that no column has.
@@ -138,10 +139,6 @@ async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 
 }
 
 impl SqliteSnapshot {
-    pub(crate) fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
     /// See [`crate::backend::snapshot::SqliteSnapshot::read`].
     pub(crate) async fn read<S: RowSink>(&self, read: Read, sink: S) -> Result<S> {
         self.run(read, sink, |sink, _| !sink.full()).await

@@ -209,7 +209,7 @@ impl PendingReader {
     async fn piece(&self, place: ReadPosition<'_>, rows: usize, bytes_max: usize) -> Result<StatementRows> {
         let read = self.shared.plan.rows(&self.columns, place, rows as u64);
         #[cfg(feature = "postgres")]
-        if let DatabaseSnapshot::Postgres(snapshot) = &self.shared.snapshot {
+        if let DatabaseSnapshot::Postgres(snapshot) = &*self.shared.snapshot {
             let (forms, keys) = self.shared.plan.forms(&self.columns);
             let copied = Copied::new(&self.schema, &forms, &keys, rows, bytes_max);
             let copied = snapshot.copy(&read.sql, copied).await?;

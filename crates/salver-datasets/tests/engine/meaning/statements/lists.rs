@@ -140,6 +140,10 @@ pub(super) const SAME: &[&str] = &[
     "select i from n order by nullif(array[nullif(i, 3)], array[2::bigint]) desc nulls last, i limit 4",
     "select array['NaN'::float8] > array[1e300::float8], array['-0'::float8] = array[0::float8]",
     "select array['-0'::float8] < array[0::float8], array['-0'::float8] is distinct from array[0::float8]",
+    "select array[1, 2] is distinct from '{1,2}', '{1,3}' is distinct from array[1, 2], array[1] is not distinct from null, \
+     array['a', null] is not distinct from '{a,NULL}', array[1.5, 2] is not distinct from array[1.50::numeric, 2], \
+     null is not distinct from null::int[]",
+    "select i from n where array[i] is not distinct from '{2}' or '{3,4}' is not distinct from array[i, 4] order by i",
     "select count(*) from (select array[0::float8] union select array['-0'::float8]) as x",
     "select count(distinct array[f * 0]) from n",
     "select i from n where array[f] in (array['NaN'::float8], array[0::float8]) order by i",
