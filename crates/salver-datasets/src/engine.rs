@@ -12,6 +12,7 @@ mod execution;
 mod function_bounds;
 #[cfg(feature = "ballista")]
 mod function_wire;
+mod functional_dependencies;
 mod histogram;
 mod join_keys;
 mod join_order;
@@ -39,6 +40,7 @@ mod row_width;
 mod session;
 mod statement_planner;
 mod subquery_hoisting;
+mod text_views;
 mod time_slice;
 mod union_alternatives;
 mod whole_sort_keys;

@@ -208,17 +208,45 @@ fn partitioned(number: usize, file: &ParquetFile) -> Result<PartitionedFile> {
 pub(crate) struct ParquetProvider {
     table: Arc<ParquetTable>,
     placed: bool,
+    /// The own columns with some texts as views, in the engine's order and in that of the table.
+    viewed: Option<(TableSchema, SchemaRef)>,
 }
 
 impl ParquetProvider {
     /// Presents the table's own columns.
     pub(crate) fn plain(table: Arc<ParquetTable>) -> Self {
-        Self { table, placed: false }
+        Self { table, placed: false, viewed: None }
     }
 
     /// Presents the table's columns and each row's position.
     pub(crate) fn placed(table: Arc<ParquetTable>) -> Self {
-        Self { table, placed: true }
+        Self { table, placed: true, viewed: None }
+    }
+
+    /// Returns the table with those of its `columns` as views that are texts of its files; `None` if that is none of
+    /// them, or if it presents positions.
+    pub(crate) fn with_views(&self, columns: &[usize]) -> Option<Self> {
+        let (own, schema) = (&self.table.plain, self.schema());
+        let is_viewed = |field: &FieldRef| {
+            let is_chosen = columns.iter().any(|column| schema.field(*column).name() == field.name());
+            is_chosen && *field.data_type() == DataType::Utf8
+        };
+        let fields = own.file_schema().fields();
+        if self.placed || self.viewed.is_some() || !fields.iter().any(is_viewed) {
+            return None;
+        }
+        let view = |field: &FieldRef| match is_viewed(field) {
+            true => Arc::new(Field::clone(field).with_data_type(DataType::Utf8View)),
+            false => Arc::clone(field),
+        };
+        let metadata = own.file_schema().metadata().clone();
+        let file = Arc::new(Schema::new_with_metadata(fields.iter().map(view).collect::<Vec<_>>(), metadata));
+        let viewed = TableSchema::builder(file).with_table_partition_cols(own.table_partition_cols().to_vec()).build();
+        let presented = match self.in_engine_order(None) {
+            None => Arc::clone(viewed.table_schema()),
+            Some(order) => Arc::new(viewed.table_schema().project(&order).ok()?),
+        };
+        Some(Self { table: Arc::clone(&self.table), placed: false, viewed: Some((viewed, presented)) })
     }
 
     /// Returns the table.
@@ -238,7 +266,11 @@ impl ParquetProvider {
     }
 
     fn table_schema(&self) -> &TableSchema {
-        if self.placed { &self.table.placed } else { &self.table.plain }
+        match &self.viewed {
+            Some((viewed, _)) => viewed,
+            None if self.placed => &self.table.placed,
+            None => &self.table.plain,
+        }
     }
 
     /// Returns the batch size for these columns; `None` for the default. Batches of wide rows are small, because
@@ -273,6 +305,9 @@ impl ParquetProvider {
 #[async_trait]
 impl TableProvider for ParquetProvider {
     fn schema(&self) -> SchemaRef {
+        if let Some((_, presented)) = &self.viewed {
+            return Arc::clone(presented);
+        }
         match &self.table.order {
             None => Arc::clone(self.table_schema().table_schema()),
             Some(order) if self.placed => Arc::clone(&order.placed),

@@ -9,6 +9,8 @@ mod agree;
 mod bounds;
 #[path = "engine/contract.rs"]
 mod contract;
+#[path = "engine/dependencies.rs"]
+mod dependencies;
 #[path = "engine/extremes.rs"]
 mod extremes;
 #[path = "engine/far_times.rs"]
@@ -55,6 +57,8 @@ mod repeated_names;
 mod spill;
 #[path = "engine/sql.rs"]
 mod sql;
+#[path = "engine/text_views.rs"]
+mod text_views;
 #[path = "engine/unions.rs"]
 mod unions;
 #[path = "engine/wide_decimals.rs"]

@@ -17,7 +17,7 @@ use ahash::AHashMap;
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 
-pub use self::yielding_rows::Yielding;
+pub use self::yielding_rows::{Yielding, gave_up};
 use crate::Holder;
 use crate::limits::{SHARE_OF_FREE, YIELD_FOR_MEMORY_MS, YIELD_MS, YIELD_OWN_MS};
 
@@ -115,6 +115,12 @@ impl Shares {
     #[must_use]
     pub fn try_take_many(self: &Arc<Self>, holder: &Holder, count: usize) -> Option<Share> {
         self.lock().take(holder, count).then(|| self.share(holder, count))
+    }
+
+    /// Returns a share of no permits, for the use of something that was taken otherwise: it can be revoked, as others.
+    #[must_use]
+    pub fn none_of(self: &Arc<Self>, holder: &Holder) -> Share {
+        self.share(holder, 0)
     }
 
     /// Takes one permit when it is the turn of `holder`. Dropping the future gives up the turn.

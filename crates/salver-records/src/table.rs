@@ -163,12 +163,13 @@ impl RecordsTable {
             None => None,
         };
         // The caller is counted where its query is admitted. Who has a connection must not wait for a share: those who
-        // have the shares may wait for that connection.
+        // have the shares may wait for that connection. It yields all the same.
         let lying = self.known.backend.lying();
         let share = match &turn {
-            Some(turn) if turn.has_connection() => lying.try_take(&Holder::Server),
-            _ => Some(slow_clients::take(lying, &Holder::Server).await?),
+            Some(turn) if turn.has_connection() => lying.none_of(&Holder::Server),
+            _ => slow_clients::take(lying, &Holder::Server).await?,
         };
+        let view = self.shared_view().cloned();
         let (sender, mut receiver) = mpsc::channel(BATCHES_CAPACITY);
         let backend = Arc::clone(&self.known.backend);
         let (sink, read) = (BatchSink::new(&selected, batches::BATCH_ROWS), selected.rows.clone());
@@ -196,8 +197,10 @@ impl RecordsTable {
         let first = receiver.recv().await.transpose()?;
         let rest = stream::unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) });
         let batches = stream::iter(first.map(Ok)).chain(rest);
-        let batches = match share {
-            Some(share) => Yielding::new(batches.boxed(), share).boxed(),
+        let batches = Yielding::new(batches.boxed(), share);
+        let batches = match view {
+            // Its statement may learn of it much later, when its client reads on.
+            Some(view) => batches.on_give_up(move || view.end()).boxed(),
             None => batches.boxed(),
         };
         Ok(Rows { total, ..self.answer(&selected, Batches::Stream(batches)) })

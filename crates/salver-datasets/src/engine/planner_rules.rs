@@ -19,6 +19,7 @@ use super::correlated::Correlated;
 use super::date_bounds::DateBounds;
 use super::derived_aggregates::DerivedAggregates;
 use super::duplicate_names;
+use super::functional_dependencies::{NoDependencies, are_trusted_by};
 use super::join_keys;
 use super::join_order::JoinOrder;
 use super::lateral::Lateral;
@@ -28,6 +29,7 @@ use super::offsets::Offsets;
 use super::pg_functions::TextReading;
 use super::pg_semantics::{Exact, Mixed};
 use super::subquery_hoisting::Hoisted;
+use super::text_views::TextViews;
 use super::whole_sort_keys::WholeKeys;
 use super::work::QueryWork;
 
@@ -40,9 +42,11 @@ pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
                 vec![own(Arc::new(DateBounds)), own(Arc::new(LiteralScales)), own(Arc::new(DerivedAggregates))]
             }
             "push_down_filter" => vec![own(Arc::new(JoinOrder))],
+            "optimize_projections" => vec![own(Arc::new(TextViews))],
             _ => Vec::new(),
         };
-        [rule].into_iter().chain(after).map(|rule| Arc::new(Logical(rule)) as _)
+        let before = are_trusted_by(rule.name()).then(|| own(Arc::new(NoDependencies)));
+        before.into_iter().chain([rule]).chain(after).map(|rule| Arc::new(Logical(rule)) as _)
     });
     let own = |rule: Arc<dyn AnalyzerRule + Send + Sync>| rule;
     let before = [

@@ -17,6 +17,7 @@ use salver_model::{Error, Result};
 use super::function_bounds::{self, Allowance};
 #[cfg(feature = "ballista")]
 use super::function_wire::FunctionWire;
+use super::functional_dependencies::PlainRelations;
 use super::memory_pool::SharedMemory;
 use super::row_width::{self, BoundRows};
 use super::statement_planner::TableRules;
@@ -34,6 +35,12 @@ const PUSHED_KEYS: usize = 1_000;
 const BUILT_BY_ONE_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum of its rows, for one thread: with more of them, more wait for the one that builds.
 const BUILT_BY_ONE_ROWS: usize = 4_000_000;
+/// Maximum range of integer keys that a join finds in an array, however few rows it has. It has four bytes for each.
+const FULL_ARRAY_KEYS: usize = 8 * 1024 * 1024;
+/// The same when memory is short: the engine's default.
+const LEAST_ARRAY_KEYS: usize = 1_024;
+/// Memory of queries for each of these keys, in bytes.
+const BYTES_PER_ARRAY_KEY: usize = 512;
 /// Minimum rows of a batch, however short memory is.
 const LEAST_BATCH_ROWS: usize = 64;
 /// Memory of queries for each row of a batch, in bytes.
@@ -157,6 +164,10 @@ fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
     // A small side is built by one thread, so that the rows of the large one stay where they are.
     options.optimizer.hash_join_single_partition_threshold = BUILT_BY_ONE_BYTES;
     options.optimizer.hash_join_single_partition_threshold_rows = BUILT_BY_ONE_ROWS / partitions.max(1);
+    // An array of the keys' range instead of a hash table is what makes joins of ids fast. A range of this size may have
+    // few rows in it: memory that is never touched costs little.
+    options.execution.perfect_hash_join_small_build_threshold =
+        (memory_bytes / BYTES_PER_ARRAY_KEY).clamp(LEAST_ARRAY_KEYS, FULL_ARRAY_KEYS);
     // The loader decides the column types of a dataset; they are not replaced by views.
     options.execution.parquet.schema_force_view_types = false;
     // Names are resolved in the parsed statement, where the columns of every table are known.
@@ -216,7 +227,10 @@ fn finish_with(
     more: impl FnOnce(SessionStateBuilder) -> SessionStateBuilder,
 ) -> Result<SessionState> {
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(environment));
-    let builder = builder.with_expr_planners(vec![pg_semantics::operations()]).with_default_features();
+    let builder = builder
+        .with_expr_planners(vec![pg_semantics::operations()])
+        .with_relation_planners(vec![Arc::new(PlainRelations)])
+        .with_default_features();
     let builder = more(planner_rules::checked(builder));
     // These rules are last, when the plan is final.
     let mut builder = builder

@@ -26,18 +26,27 @@ struct Lying<T> {
     share: Option<Share>,
     idle_since: Option<Instant>,
     gave_up: bool,
+    /// Called when the permit is revoked.
+    on_give_up: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl<T: Send + 'static> Yielding<T> {
     /// Wraps `stream`, which holds `share`.
     #[must_use]
     pub fn new(stream: BoxStream<'static, Result<T>>, mut share: Share) -> Self {
-        let lying = Lying { stream: Some(stream), share: None, idle_since: None, gave_up: false };
+        let lying = Lying { stream: Some(stream), share: None, idle_since: None, gave_up: false, on_give_up: None };
         let slot = Arc::new(YieldingSlot(Mutex::new(lying)));
         let weak: Weak<YieldingSlot<T>> = Arc::downgrade(&slot);
         share.lies(weak);
         slot.lock().share = Some(share);
         Self { slot }
+    }
+
+    /// Calls `then` when the permit is revoked, before the work ends.
+    #[must_use]
+    pub fn on_give_up(self, then: impl FnOnce() + Send + 'static) -> Self {
+        self.slot.lock().on_give_up = Some(Box::new(then));
+        self
     }
 }
 
@@ -59,6 +68,9 @@ impl<T: Send + 'static> Yields for YieldingSlot<T> {
             return;
         }
         lying.gave_up = true;
+        if let Some(then) = lying.on_give_up.take() {
+            then();
+        }
         let gone = (lying.stream.take(), lying.share.take());
         drop(lying);
         drop(gone);
@@ -90,7 +102,9 @@ impl<T> fmt::Debug for Yielding<T> {
     }
 }
 
-fn gave_up() -> Error {
+/// Returns the error of rows whose permit was revoked.
+#[must_use]
+pub fn gave_up() -> Error {
     Error::new(Code::Overloaded, "the response was aborted: its client read nothing, and others needed its place")
         .with_hint("take answers as they come, or page through the rows")
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
 
 use salver_model::records::TableInfo;
+use salver_model::shares::gave_up;
 use salver_model::{Error, ReadView, Result};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::{Mutex, OnceCell, OwnedMutexGuard};
@@ -25,6 +26,8 @@ struct SharedView {
     tables: SyncMutex<Vec<TableInfo>>,
     unread: AtomicUsize,
     reads_again: bool,
+    /// Whether a read gave up its connection for others, so that no other may go on.
+    has_ended: AtomicBool,
     /// The transaction between its first and its last read.
     transaction: Arc<Mutex<Option<ReadTransaction>>>,
     /// The snapshot of the tables if they are held, with the identity of the rows of each.
@@ -54,6 +57,7 @@ impl PlaceInView {
             tables: SyncMutex::default(),
             unread: AtomicUsize::new(0),
             reads_again: view.reads_again(),
+            has_ended: AtomicBool::new(false),
             transaction: Arc::default(),
             snapshot: OnceCell::new(),
         });
@@ -84,6 +88,14 @@ impl PlaceInView {
         Ok((Arc::clone(snapshot), layout.clone()))
     }
 
+    /// Ends the transaction: at once, or with the read that goes on.
+    pub(super) fn end(&self) {
+        self.shared.has_ended.store(true, Ordering::Release);
+        if let Ok(mut transaction) = self.shared.transaction.try_lock() {
+            *transaction = None;
+        }
+    }
+
     /// Waits until the reads that came before are over.
     pub(super) async fn turn(&self) -> Turn {
         let transaction = Arc::clone(&self.shared.transaction).lock_owned().await;
@@ -105,6 +117,10 @@ impl Turn {
         out: Option<Sender<Result<S::Piece>>>,
     ) -> Result<S> {
         let PlaceInView { shared, is_read, .. } = &self.place;
+        if shared.has_ended.load(Ordering::Acquire) {
+            *self.transaction = None;
+            return Err(gave_up());
+        }
         // After an error it is dropped here; then the statement ends too.
         let mut transaction = match self.transaction.take() {
             Some(open) => open,
@@ -113,7 +129,8 @@ impl Turn {
         let sink = transaction.read(reads, sink, out).await?;
         let is_first_time = !is_read.swap(true, Ordering::Relaxed);
         let is_last = is_first_time && shared.unread.fetch_sub(1, Ordering::Relaxed) == 1;
-        if !is_last || shared.reads_again {
+        let has_ended = shared.has_ended.load(Ordering::Acquire);
+        if !has_ended && (!is_last || shared.reads_again) {
             *self.transaction = Some(transaction);
         }
         Ok(sink)

@@ -199,13 +199,18 @@ fn the_only_connection_of_a_database_yields() {
     let (server, _database) = with_database("connections_max = 1\n");
     let read = ("GET", "/api/records/small/1", "");
     let stream = ("POST", "/api/sql", "select min(text) as name from long");
-    for (method, target, body) in [read, stream] {
-        let held = send(&server, from(2), &request("GET", "/api/tables/long", ""));
-        until("it is under way", || taken(&server, "database connections") == 1);
-        let (status, text) = ask(&server, from(9), method, target, body);
-        assert!(status == 200 && text.contains("name"), "{target}: {status} {text}");
-        drop(held);
-        until("it comes back", || taken(&server, "database connections") == 0);
+    let table = request("GET", "/api/tables/long", "");
+    // Two reads in one transaction, of which the second would go on when the first is over.
+    let both = request("POST", "/api/sql", "select * from long union all select * from long");
+    for idle in [table, both] {
+        for (method, target, body) in [read, stream] {
+            let held = send(&server, from(2), &idle);
+            until("it is under way", || taken(&server, "database connections") == 1);
+            let (status, text) = ask(&server, from(9), method, target, body);
+            assert!(status == 200 && text.contains("name"), "{target}: {status} {text}");
+            drop(held);
+            until("it comes back", || taken(&server, "database connections") == 0);
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::Duration;
 
 use rusqlite::Connection;
+use salver_model::limits::DATABASE_WAIT_MS_MAX;
 use salver_model::spec::{DatabaseSpec, Reserve, Reserved};
 use salver_model::{Code, Error, Result, Shares};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -155,9 +156,10 @@ impl Connections {
         self.writable
     }
 
-    /// Waits for a permit of the pool.
+    /// Waits for a permit of the pool, for a statement that may take `ms_max`.
     pub(super) async fn place(&self, ms_max: u64) -> Result<OwnedSemaphorePermit> {
-        slow_clients::wait(&self.places, &self.lying, Duration::from_millis(ms_max)).await.ok_or_else(|| {
+        let patience = Duration::from_millis(ms_max.min(DATABASE_WAIT_MS_MAX));
+        slow_clients::wait(&self.places, &self.lying, patience).await.ok_or_else(|| {
             Error::new(Code::DatabaseUnavailable, format!("all connections of the database `{}` are in use", self.name))
                 .with_hint("ask again, or raise its `connections_max`")
         })
