@@ -40,7 +40,6 @@ mod row_width;
 mod session;
 mod statement_planner;
 mod subquery_hoisting;
-mod text_views;
 mod time_slice;
 mod union_alternatives;
 mod whole_sort_keys;

@@ -47,6 +47,7 @@ mod sql;
 mod sql_allowlist;
 mod start;
 mod system_catalog;
+mod text_views;
 mod udf;
 #[cfg(not(feature = "ballista"))]
 mod without_cluster;

@@ -10,6 +10,7 @@ use crate::engine::{Engine, EngineOptions, TableRules};
 use crate::federate::OneView;
 use crate::first_piece::FirstPiece;
 use crate::late_columns::{self, LateColumns};
+use crate::text_views::TextViews;
 #[cfg(not(feature = "ballista"))]
 use crate::without_cluster::Cluster;
 
@@ -21,6 +22,7 @@ impl Engine {
     pub fn new(options: &EngineOptions) -> Result<Arc<Self>> {
         let rules = TableRules {
             logical: Arc::new(LateColumns),
+            columns: Arc::new(TextViews),
             operator: late_columns::operator,
             physical: Arc::new(FirstPiece),
             last: Arc::new(OneView),

@@ -5,12 +5,12 @@
 //! select distinct g from (select g, unnest(array_agg(x)) as x from t group by g) s
 //! ```
 //!
-//! Rows would be there twice, as here, or groups be one, sorts lack a key and joins be left out. No table has a key that
-//! the engine is told of, so that nothing else depends on it.
+//! Rows would be there twice, as here, or groups be one, sorts lack a key and joins be left out. No table has a key
+//! that the engine is told of, so that nothing else depends on it.
 
 use std::sync::Arc;
 
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchemaRef, FunctionalDependencies, Result};
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
 use datafusion::logical_expr::{Distinct, Expr, LogicalPlan, Projection};

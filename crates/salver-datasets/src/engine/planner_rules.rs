@@ -29,7 +29,6 @@ use super::offsets::Offsets;
 use super::pg_functions::TextReading;
 use super::pg_semantics::{Exact, Mixed};
 use super::subquery_hoisting::Hoisted;
-use super::text_views::TextViews;
 use super::whole_sort_keys::WholeKeys;
 use super::work::QueryWork;
 
@@ -42,7 +41,6 @@ pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
                 vec![own(Arc::new(DateBounds)), own(Arc::new(LiteralScales)), own(Arc::new(DerivedAggregates))]
             }
             "push_down_filter" => vec![own(Arc::new(JoinOrder))],
-            "optimize_projections" => vec![own(Arc::new(TextViews))],
             _ => Vec::new(),
         };
         let before = are_trusted_by(rule.name()).then(|| own(Arc::new(NoDependencies)));

@@ -164,8 +164,8 @@ fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
     // A small side is built by one thread, so that the rows of the large one stay where they are.
     options.optimizer.hash_join_single_partition_threshold = BUILT_BY_ONE_BYTES;
     options.optimizer.hash_join_single_partition_threshold_rows = BUILT_BY_ONE_ROWS / partitions.max(1);
-    // An array of the keys' range instead of a hash table is what makes joins of ids fast. A range of this size may have
-    // few rows in it: memory that is never touched costs little.
+    // An array of the keys' range instead of a hash table is what makes joins of ids fast. A range of this size may
+    // have few rows in it: memory that is never touched costs little.
     options.execution.perfect_hash_join_small_build_threshold =
         (memory_bytes / BYTES_PER_ARRAY_KEY).clamp(LEAST_ARRAY_KEYS, FULL_ARRAY_KEYS);
     // The loader decides the column types of a dataset; they are not replaced by views.

@@ -26,6 +26,8 @@ pub(crate) type MakeOperator =
 pub(crate) struct TableRules {
     /// Makes nodes of our own.
     pub(crate) logical: Arc<dyn OptimizerRule + Send + Sync>,
+    /// Chooses how the columns of tables are read.
+    pub(crate) columns: Arc<dyn OptimizerRule + Send + Sync>,
     /// Makes the operators of these nodes.
     pub(crate) operator: MakeOperator,
     /// Comes after the engine's own physical rules.
@@ -39,6 +41,7 @@ pub(crate) struct TableRules {
 pub(super) fn with_own_nodes(session: SessionStateBuilder, rules: &TableRules) -> SessionStateBuilder {
     session
         .with_optimizer_rule(Arc::clone(&rules.logical))
+        .with_optimizer_rule(Arc::clone(&rules.columns))
         .with_optimizer_rule(Arc::new(CommonSubplans))
         .with_physical_optimizer_rule(Arc::new(Physical(Arc::clone(&rules.physical))))
         .with_query_planner(Arc::new(StatementPlanner(rules.operator)))

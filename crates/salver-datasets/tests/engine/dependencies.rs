@@ -4,11 +4,9 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use arrow::util::pretty::pretty_format_batches;
-use salver_model::SqlQuery;
-use salver_model::ports::{SqlEngine, Tables};
+use salver_model::ports::Tables;
 
-use super::generated::{self, Catalog, Dice, collect};
+use super::generated::{self, Catalog, Dice, shown};
 
 /// What gives the rows of `t` again, by way of its groups.
 const DETOURS: [&str; 5] = [
@@ -52,17 +50,11 @@ async fn what_is_multiplied_is_not_unique() {
         let (engine, _dir) = generated::engine();
         let held = generated::resident(&generated::spec("t", &[]), &table(&mut dice), &engine);
         let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(held)]));
-        let ask = async |text: &str| {
-            let query = SqlQuery { text: text.to_owned(), ..SqlQuery::default() };
-            let rows =
-                engine.run(Arc::clone(&tables), &query).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
-            pretty_format_batches(&[collect(rows).await.unwrap()]).unwrap().to_string()
-        };
         for statement in STATEMENTS {
-            let right = ask(&format!("with d as (select * from t) {statement}")).await;
+            let right = shown(&engine, &tables, &format!("with d as (select * from t) {statement}")).await;
             for detour in DETOURS {
                 let common = format!("with d as ({detour}) {statement}");
-                assert_eq!(ask(&common).await, right, "{common}");
+                assert_eq!(shown(&engine, &tables, &common).await, right, "{common}");
             }
         }
     }

@@ -11,6 +11,7 @@ use arrow::array::{
 use arrow::buffer::NullBuffer;
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, Field, Fields, Schema};
+use arrow::util::pretty::pretty_format_batches;
 use futures::TryStreamExt;
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
@@ -212,11 +213,20 @@ pub(crate) async fn collect(rows: Rows) -> Result<RecordBatch> {
     Ok(concat_batches(&rows.schema, &batches).unwrap())
 }
 
-/// What a statement gives, as text.
+/// What a statement gives, as text with its types; of many rows those at both ends.
 pub(crate) async fn ask(engine: &Arc<Engine>, tables: &Arc<dyn Tables>, text: &str) -> String {
+    format!("{:?}", answer(engine, tables, text).await)
+}
+
+/// All rows that a statement gives, as text.
+pub(crate) async fn shown(engine: &Arc<Engine>, tables: &Arc<dyn Tables>, text: &str) -> String {
+    pretty_format_batches(&[answer(engine, tables, text).await]).unwrap().to_string()
+}
+
+async fn answer(engine: &Arc<Engine>, tables: &Arc<dyn Tables>, text: &str) -> RecordBatch {
     let query = SqlQuery { text: text.to_owned(), ..SqlQuery::default() };
     let rows = engine.run(Arc::clone(tables), &query).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
-    format!("{:?}", collect(rows).await.unwrap())
+    collect(rows).await.unwrap()
 }
 
 /// A catalog of some tables.

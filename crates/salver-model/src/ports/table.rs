@@ -79,8 +79,8 @@ pub trait Table: Send + Sync + std::fmt::Debug {
     }
 
     /// Returns the table as one of a statement's: all reads of tables in one `view` that belong to the same database
-    /// see the same state of it, and so do all that are held. `None` if each read sees that anyway, or the table is in a
-    /// view already.
+    /// see the same state of it, and so do all that are held. `None` if each read sees that anyway, or the table is in
+    /// a view already.
     ///
     /// The reads of a view run one after the other. One must not wait for another that began later.
     fn in_view(&self, view: &Arc<ReadView>) -> Option<Arc<dyn Table>> {

@@ -70,8 +70,9 @@ async fn begin(connection: &Connection, tables: &[TableInfo]) -> Result<(String,
     let names: Vec<String> = tables.iter().map(quoted).collect();
     let classes = classes(client.simple_query(&class_query(&names)).await?);
     client.batch_execute(BEGIN).await?;
-    // Locked before the snapshot, so that no row of them can be gone by then: TRUNCATE removes rows from older snapshots
-    // too. A user with read access only can't lock views; the query below names them, which is nearly as good.
+    // Locked before the snapshot, so that no row of them can be gone by then: TRUNCATE removes rows from older
+    // snapshots too. A user with read access only can't lock views; the query below names them, which is nearly as
+    // good.
     let locked = names.iter().zip(&classes).filter(|(_, class)| matches!(class.kind.as_str(), "r" | "p"));
     let locked: Vec<&str> = locked.map(|(name, _)| name.as_str()).collect();
     if !locked.is_empty() {

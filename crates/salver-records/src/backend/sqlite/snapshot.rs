@@ -85,7 +85,8 @@ fn begin(reader: &mut ReadConnection, tables: &[TableInfo]) -> rusqlite::Result<
 /// Returns the identity of a table's rows.
 fn layout(connection: &Connection, table: &TableInfo) -> rusqlite::Result<Layout> {
     let address = address(connection, table)?;
-    // A primary key other than the rowid may have nulls, which identify no row; only tables without a rowid forbid them.
+    // A primary key other than the rowid may have nulls, which identify no row; only tables without a rowid forbid
+    // them.
     Ok(Layout { keyed: address.is_none() && table.kind == TableKind::Table, address })
 }
 

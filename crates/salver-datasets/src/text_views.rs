@@ -8,7 +8,8 @@
 //!                                         scan (flag: view)
 //! ```
 //!
-//! Where anything else reads the column, it stays a text: functions, joins and sorts of many rows are slower over views.
+//! Where anything else reads the column, it stays a text: functions, joins and sorts of many rows are slower over
+//! views.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ use crate::parquet_table::ParquetProvider;
 
 /// Reads such texts as views.
 #[derive(Debug)]
-pub(super) struct TextViews;
+pub(crate) struct TextViews;
 
 impl OptimizerRule for TextViews {
     fn name(&self) -> &'static str {
