@@ -47,6 +47,10 @@ const DIFFERENCES: &[(&str, &str)] = &[
     ),
     ("`unnest` of lists of lists gives lists", "select unnest(array[array[1, 2], array[3, 4]])"),
     (
+        "lists of lists are ordered list by list, where they have not the same number of each",
+        "select array[array[1], array[2]] < array[array[1, 2]]",
+    ),
+    (
         "`json`, `jsonb` and `uuid` are text, with the meaning that a cast gives it",
         "select pg_typeof('{\"a\": 1}'::json), pg_typeof('{\"a\": 1}'::jsonb)",
     ),
