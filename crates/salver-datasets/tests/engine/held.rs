@@ -13,14 +13,14 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use salver_datasets::{DatasetLoader, Engine, growing};
-use salver_model::ports::{FileKind, Held, Loader, Table};
+use salver_model::ports::{FileKind, Held, Loader, Table, Tables};
 use salver_model::reply::BatchStream;
 use salver_model::spec::{DatasetSpec, Residency};
 use salver_model::{Name, Query};
 use salver_testkit::contract::{held, table};
 use salver_testkit::{MemoryScan, MemoryTable};
 
-use super::generated::{self, Dice, collect};
+use super::generated::{self, Catalog, Dice, collect};
 
 /// How Parquet files are written.
 #[derive(Clone, Copy, Debug)]
@@ -50,8 +50,17 @@ pub(crate) fn write(rows: &RecordBatch, path: &Path, shape: Shape) {
 
 /// Whatever Parquet files there are at `source`, read where they lie.
 pub(crate) async fn in_place(source: &Path, engine: &Arc<Engine>) -> Arc<dyn Table> {
+    load(source, engine, Residency::Never).await
+}
+
+/// The same files as a table `t` in memory, and as one that is read where they lie.
+pub(crate) async fn both_ways(source: &Path, engine: &Arc<Engine>) -> [Arc<dyn Tables>; 2] {
+    let resident = load(source, engine, Residency::Always).await;
+    [resident, in_place(source, engine).await].map(|table| Arc::new(Catalog(vec![table])) as _)
+}
+
+async fn load(source: &Path, engine: &Arc<Engine>, residency: Residency) -> Arc<dyn Table> {
     let name = Name::new("t").unwrap();
-    let residency = Residency::Never;
     let spec = DatasetSpec { residency, ..DatasetSpec::new(name, vec![source.display().to_string()]) };
     DatasetLoader::new(spec, Arc::clone(engine)).load().await.unwrap()
 }

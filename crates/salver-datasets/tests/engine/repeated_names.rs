@@ -5,13 +5,9 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{Field, Schema};
-use salver_datasets::DatasetLoader;
-use salver_model::Name;
-use salver_model::ports::{Loader, Tables};
-use salver_model::spec::{DatasetSpec, Residency};
 
-use super::generated::{self, Catalog, ask};
-use super::held::{Shape, write};
+use super::generated::{self, ask};
+use super::held::{Shape, both_ways, write};
 
 const ROWS: i64 = 30_000;
 const SHAPE: Shape = Shape { group_rows: 10_000, page_rows: 500, indexed: true };
@@ -40,13 +36,7 @@ async fn a_repeated_name_is_another_column() {
         for (number, names) in files.iter().enumerate() {
             write(&file(names, number as i64 * ROWS), &folder.join(format!("{number}.parquet")), SHAPE);
         }
-        let mut worlds = Vec::new();
-        for residency in [Residency::Always, Residency::Never] {
-            let name = Name::new("t").unwrap();
-            let spec = DatasetSpec { residency, ..DatasetSpec::new(name, vec![folder.display().to_string()]) };
-            let table = DatasetLoader::new(spec, Arc::clone(&engine)).load().await.unwrap();
-            worlds.push(Arc::new(Catalog(vec![table])) as Arc<dyn Tables>);
-        }
+        let worlds = both_ways(&folder, &engine).await;
         let schema = Arc::clone(&worlds[0].table("t").unwrap().unwrap().describe().schema);
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         assert_eq!(names.len(), 5);

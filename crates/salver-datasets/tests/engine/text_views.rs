@@ -7,13 +7,9 @@ use arrow::array::{
     ArrayRef, DictionaryArray, Int64Array, LargeStringArray, RecordBatch, StringArray, StringViewArray,
 };
 use arrow::datatypes::Int32Type;
-use salver_datasets::DatasetLoader;
-use salver_model::Name;
-use salver_model::ports::{Loader, Tables};
-use salver_model::spec::{DatasetSpec, Residency};
 
-use super::generated::{self, Catalog, Dice, WORDS, ask, shown};
-use super::held::{Shape, write};
+use super::generated::{self, Dice, WORDS, ask, shown};
+use super::held::{Shape, both_ways, write};
 
 const ROWS: usize = 30_000;
 const SHAPE: Shape = Shape { group_rows: 10_000, page_rows: 500, indexed: true };
@@ -83,20 +79,13 @@ async fn groups_are_those_of_texts() {
     for number in 0..2 {
         write(&file(number + 1), &folder.join(format!("{number}.parquet")), SHAPE);
     }
-    let mut worlds = Vec::new();
-    for residency in [Residency::Always, Residency::Never] {
-        let name = Name::new("t").unwrap();
-        let spec = DatasetSpec { residency, ..DatasetSpec::new(name, vec![folder.display().to_string()]) };
-        let table = DatasetLoader::new(spec, Arc::clone(&engine)).load().await.unwrap();
-        worlds.push(Arc::new(Catalog(vec![table])) as Arc<dyn Tables>);
-    }
+    let [resident, scanned] = both_ways(&folder, &engine).await;
     let mut dice = Dice(20_261_130);
     for _ in 0..200 {
         let text = statement(&mut dice);
-        let [resident, scanned] = &worlds[..] else { unreachable!("two of them") };
-        assert_eq!(shown(&engine, resident, &text).await, shown(&engine, scanned, &text).await, "{text}");
+        assert_eq!(shown(&engine, &resident, &text).await, shown(&engine, &scanned, &text).await, "{text}");
         // With their types.
-        assert_eq!(ask(&engine, resident, &text).await, ask(&engine, scanned, &text).await, "{text}");
+        assert_eq!(ask(&engine, &resident, &text).await, ask(&engine, &scanned, &text).await, "{text}");
     }
     // The rule is at work, where nothing else reads the text.
     for (text, is_viewed) in [
@@ -104,7 +93,7 @@ async fn groups_are_those_of_texts() {
         ("select plain, count(*) from t where plain > 'b' group by plain", false),
         ("select plain, max(plain) from t group by plain", false),
     ] {
-        let plan = shown(&engine, &worlds[1], &format!("explain {text}")).await;
+        let plan = shown(&engine, &scanned, &format!("explain {text}")).await;
         assert_eq!(plan.contains("AS Utf8"), is_viewed, "{text}: {plan}");
     }
 }
