@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use datafusion::catalog::TableProvider;
 use salver_model::entry::{Description, EntryKind};
 use salver_model::ports::{Held, MaybeReady, Table};
-use salver_model::spec::DatasetSpec;
+use salver_model::spec::{DatasetSpec, Residency};
 use salver_model::{Code, Error, Query, Result, Rows};
 
 use crate::direct::{self, Resident};
@@ -60,7 +60,8 @@ impl Dataset {
             Content::Parquet { files, partition_columns, kept, .. } => {
                 let places = Arc::clone(engine.held_files());
                 let held = Arc::new(Files::new(&schema, &files, &partition_columns, kept, places)?);
-                let table = ParquetTable::new(&schema, &files, &partition_columns, Arc::clone(&held))?;
+                let cache = Some(engine.columns()).filter(|_| spec.residency != Residency::Never);
+                let table = ParquetTable::new(&schema, &files, &partition_columns, Arc::clone(&held), cache)?;
                 // Computed here, before the first request waits for it.
                 held.head();
                 RowStorage::Parquet { table: Arc::new(table), files: held }

@@ -8,6 +8,7 @@ mod correlated;
 mod date_bounds;
 mod derived_aggregates;
 mod duplicate_names;
+mod empty_text;
 mod execution;
 mod function_bounds;
 #[cfg(feature = "ballista")]
@@ -60,10 +61,12 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use crate::buckets::Buckets;
+use crate::column_cache::ColumnCache;
 use crate::residency::Budget;
 use crate::udf::Files;
 
 pub(crate) use checkpoint::place as place_checkpoints;
+pub(crate) use empty_text::EmptyText;
 use execution::BEGINNING_PER_THREAD;
 pub(crate) use execution::{Cancel, PlanOutput, Started};
 #[cfg(feature = "ballista")]
@@ -132,6 +135,8 @@ pub struct Engine {
     frugal: SessionState,
     narrow: SessionState,
     budget: Arc<Budget>,
+    /// Columns of files that are scanned in place.
+    columns: Arc<ColumnCache>,
     /// Memory for running queries, in bytes.
     query_bytes: u64,
     /// `None` if the engine does not have the process to itself.
@@ -197,13 +202,15 @@ impl Engine {
             .thread_keep_alive(DECODER_KEPT_FOR)
             .build()
             .map_err(|error| Error::internal("can't start the threads that decode").with_source(error))?;
+        let budget = Budget::new(memory_bytes / 2);
         Ok(Arc::new(Self {
             lanes: Lanes::start(threads)?,
             session: watched(session::state(&environment, query_bytes, threads, rules)?),
             ordered: watched(session::state(&environment, query_bytes, 1, rules)?),
             frugal: watched(session::frugal(&environment, query_bytes, rules)?),
             narrow: watched(session::narrow(&environment, query_bytes, rules)?),
-            budget: Budget::new(memory_bytes / 2),
+            columns: ColumnCache::new(&budget),
+            budget,
             query_bytes,
             pressure,
             query_ms_max: AtomicU64::new(options.query_ms_max),
@@ -237,7 +244,8 @@ impl Engine {
     /// returns whether it released any.
     pub fn relieve_with(&self, relief: impl Fn() -> bool + Send + Sync + 'static) {
         if let Some(pressure) = &self.pressure {
-            pressure.relieve_with(Box::new(relief));
+            let columns = Arc::clone(&self.columns);
+            pressure.relieve_with(Box::new(move || columns.clear() || relief()));
         }
     }
 
@@ -271,6 +279,11 @@ impl Engine {
     #[must_use]
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
+    }
+
+    /// Returns the cached columns of files that are scanned in place.
+    pub(crate) fn columns(&self) -> &Arc<ColumnCache> {
+        &self.columns
     }
 
     /// Returns the directory for files of this server.

@@ -21,6 +21,7 @@ mod prefetch;
 mod resident;
 mod shared_chunks;
 mod snapshot;
+mod whole_columns;
 
 pub(crate) use dataset_files::Files;
 pub(crate) use open_files::{Opened, RowGroup};
@@ -29,3 +30,4 @@ pub(crate) use picked_rows::{PickedColumns, Position};
 pub(crate) use plan_files::{Number, OpenedReaders};
 pub(crate) use resident::ResidentRows;
 pub(crate) use snapshot::HeldDataset;
+pub(crate) use whole_columns::WholeColumns;

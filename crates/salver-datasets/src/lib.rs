@@ -8,10 +8,13 @@
 
 mod append_only;
 mod buckets;
+mod cached_columns;
+mod cached_table;
 mod cell_area;
 mod chunk_size;
 #[cfg(feature = "ballista")]
 mod cluster;
+mod column_cache;
 mod dataset;
 mod decompress;
 mod delta;

@@ -4,7 +4,6 @@
 //! several ways: through projections that compute their operands, and from joins at run time.
 
 mod adaptive;
-mod empty_text;
 mod together;
 
 use std::fmt;

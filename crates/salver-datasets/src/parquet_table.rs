@@ -20,6 +20,8 @@ use object_store::ObjectMeta;
 use parquet::arrow::RowNumber;
 use salver_model::{Code, Error, Result};
 
+use crate::cached_columns::CachedColumns;
+use crate::column_cache::ColumnCache;
 use crate::file_stamp;
 use crate::held_rows::{Files, Number, Opened, OpenedReaders};
 use crate::parquet_filters::SureSource;
@@ -57,6 +59,8 @@ pub(crate) struct ParquetTable {
     placed: TableSchema,
     /// The order of the columns, unless the partition columns are the last ones.
     order: Option<Order>,
+    /// The columns in memory, if any may be there.
+    cached: Option<Arc<CachedColumns>>,
 }
 
 /// The order of columns that differs from that of the engine, which has partition columns behind all others.
@@ -87,12 +91,14 @@ impl Order {
 }
 
 impl ParquetTable {
-    /// Returns a table of `files` with the columns of `schema`, of which some are `partition_columns`.
+    /// Returns a table of `files` with the columns of `schema`, of which some are `partition_columns`. Columns of files
+    /// that are on disk as a whole may be in `cache`.
     pub(crate) fn new(
         schema: &SchemaRef,
         files: &[ParquetFile],
         partition_columns: &[Field],
         held: Arc<Files>,
+        cache: Option<&Arc<ColumnCache>>,
     ) -> Result<Self> {
         let is_partition = |field: &FieldRef| partition_columns.iter().any(|own| own.name() == field.name());
         let own: Vec<FieldRef> = schema.fields().iter().filter(|field| !is_partition(field)).cloned().collect();
@@ -107,18 +113,21 @@ impl ParquetTable {
             .build();
         let plain = TableSchema::builder(file_schema).with_table_partition_cols(partitions.clone()).build();
         let order = Order::of(schema, &plain, &placed)?;
+        let is_remote = files.iter().any(|file| file.remote.0.is_some());
+        let cached = cache.filter(|_| !is_remote).map(|cache| Arc::new(CachedColumns::new(cache, &held)));
         let made = files.iter().enumerate().map(|(number, file)| partitioned(number, file));
         Ok(Self {
             files: made.collect::<Result<_>>()?,
             rows: files.iter().map(|file| file.rows).sum(),
             bytes: files.iter().map(|file| file.bytes).sum(),
             value_bytes: schema.fields().iter().map(|field| value_bytes(files, field.name())).collect(),
-            is_remote: files.iter().any(|file| file.remote.0.is_some()),
+            is_remote,
             #[cfg(feature = "ballista")]
             are_copies: held.are_copies(),
             plain,
             placed,
             order,
+            cached,
             held,
         })
     }
@@ -171,6 +180,11 @@ impl ParquetTable {
         columns.iter().filter_map(|column| self.value_bytes.get(*column)).sum()
     }
 
+    /// Returns the columns in memory, if any may be there.
+    pub(crate) fn cached(&self) -> Option<&Arc<CachedColumns>> {
+        self.cached.as_ref()
+    }
+
     /// Opens the files, unless they are open already. Blocks.
     pub(crate) fn open(&self) -> Result<Arc<Opened>> {
         self.held.open()
@@ -204,23 +218,48 @@ fn partitioned(number: usize, file: &ParquetFile) -> Result<PartitionedFile> {
 }
 
 /// A [`ParquetTable`] with its own columns, optionally followed by [`FILE`] and [`ROW`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ParquetProvider {
     table: Arc<ParquetTable>,
     placed: bool,
     /// The own columns with some texts as views, in the engine's order and in that of the table.
     viewed: Option<(TableSchema, SchemaRef)>,
+    /// Whether statements that read columns again have them cached.
+    caches: bool,
 }
 
 impl ParquetProvider {
     /// Presents the table's own columns.
     pub(crate) fn plain(table: Arc<ParquetTable>) -> Self {
-        Self { table, placed: false, viewed: None }
+        Self { table, placed: false, viewed: None, caches: true }
     }
 
-    /// Presents the table's columns and each row's position.
+    /// Presents the table's columns and each row's position. Pages, of which each reads few rows, have no columns
+    /// cached, and use what others have.
     pub(crate) fn placed(table: Arc<ParquetTable>) -> Self {
-        Self { table, placed: true, viewed: None }
+        Self { table, placed: true, viewed: None, caches: false }
+    }
+
+    /// Presents each row's position too.
+    pub(crate) fn with_places(&self) -> Self {
+        Self { placed: true, viewed: None, ..self.clone() }
+    }
+
+    /// Returns whether statements that read columns again have them cached.
+    pub(crate) fn caches(&self) -> bool {
+        self.caches
+    }
+
+    /// Refuses files that were replaced since they were loaded. Blocks.
+    pub(crate) fn check(&self) -> datafusion::common::Result<()> {
+        self.opened().map(|_| ())
+    }
+
+    fn opened(&self) -> datafusion::common::Result<Arc<Opened>> {
+        let refused = |error| DataFusionError::External(Box::new(error));
+        let opened = self.table.open().map_err(refused)?;
+        opened.check_others().map_err(refused)?;
+        Ok(opened)
     }
 
     /// Returns the table with those of its `columns` as views that are texts of its files; `None` if that is none of
@@ -246,7 +285,7 @@ impl ParquetProvider {
             None => Arc::clone(viewed.table_schema()),
             Some(order) => Arc::new(viewed.table_schema().project(&order).ok()?),
         };
-        Some(Self { table: Arc::clone(&self.table), placed: false, viewed: Some((viewed, presented)) })
+        Some(Self { viewed: Some((viewed, presented)), ..self.clone() })
     }
 
     /// Returns the table.
@@ -275,7 +314,7 @@ impl ParquetProvider {
 
     /// Returns the batch size for these columns; `None` for the default. Batches of wide rows are small, because
     /// several of them are in memory while they are produced and sent.
-    fn batch_rows(&self, projection: Option<&Vec<usize>>) -> Option<usize> {
+    pub(crate) fn batch_rows(&self, projection: Option<&Vec<usize>>) -> Option<usize> {
         let row_bytes = match projection {
             None => self.table.value_bytes.iter().sum(),
             Some(columns) => self.table.row_bytes(columns),
@@ -284,7 +323,8 @@ impl ParquetProvider {
         Some(rows.clamp(LEAST_BATCH_ROWS, FULL_BATCH_ROWS))
     }
 
-    fn known(&self) -> Statistics {
+    /// Returns what is known of the rows, whatever their columns.
+    pub(crate) fn known(&self) -> Statistics {
         let mut statistics = Statistics::new_unknown(self.table_schema().table_schema());
         statistics.num_rows = Precision::Exact(usize::try_from(self.table.rows).unwrap_or(usize::MAX));
         statistics.total_byte_size = Precision::Inexact(usize::try_from(self.table.bytes).unwrap_or(usize::MAX));
@@ -340,9 +380,7 @@ impl TableProvider for ParquetProvider {
     ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
         // The plan reads the files that are open now, even if they are replaced; they stay open as long as the plan
         // lives.
-        let refused = |error| DataFusionError::External(Box::new(error));
-        let opened = self.table.open().map_err(refused)?;
-        opened.check_others().map_err(refused)?;
+        let opened = self.opened()?;
         let footers = state.runtime_env().cache_manager.get_file_metadata_cache();
         let ordered = state.config().target_partitions() == 1;
         let mut options = state.table_options().parquet.clone();

@@ -2,6 +2,7 @@
 
 mod budget;
 mod cast_loss;
+mod chunks;
 mod collect;
 mod conform;
 mod delta_plan;
@@ -18,6 +19,7 @@ use datafusion::common::ScalarValue;
 use salver_model::Version;
 
 pub use budget::{Budget, Reservation};
+pub(crate) use chunks::Chunks;
 pub(crate) use conform::{batch_of, conform};
 pub(crate) use load::{LoadingPlaces, load_telling, probe_in};
 pub use load::{load, probe};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use salver_model::Result;
 
+use crate::cached_table::CachedScans;
 #[cfg(feature = "ballista")]
 use crate::cluster::Cluster;
 use crate::engine::{Engine, EngineOptions, TableRules};
@@ -22,7 +23,7 @@ impl Engine {
     pub fn new(options: &EngineOptions) -> Result<Arc<Self>> {
         let rules = TableRules {
             logical: Arc::new(LateColumns),
-            columns: Arc::new(TextViews),
+            columns: vec![Arc::new(TextViews), Arc::new(CachedScans)],
             operator: late_columns::operator,
             physical: Arc::new(FirstPiece),
             last: Arc::new(OneView),

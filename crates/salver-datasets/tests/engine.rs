@@ -7,6 +7,8 @@
 mod agree;
 #[path = "engine/bounds.rs"]
 mod bounds;
+#[path = "engine/column_cache.rs"]
+mod column_cache;
 #[path = "engine/contract.rs"]
 mod contract;
 #[path = "engine/dependencies.rs"]

@@ -1,5 +1,8 @@
 //! Receives request bodies.
 
+mod body_buffer;
+mod decompress;
+
 use std::fmt;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -16,7 +19,11 @@ use salver_model::{Code, Error, Result, Share, Shares};
 
 use crate::app::{App, RECEIVED_BYTES};
 use crate::connections::{BodyWait, Connection};
+use crate::offload::{self, INLINE_BYTES};
 use crate::request_context::RequestContext;
+
+pub(crate) use body_buffer::BodyBuffer;
+pub(crate) use decompress::Unpacker;
 
 /// The body of a request as it arrives. While no data arrives, its connection counts as waiting for its client.
 ///
@@ -168,8 +175,39 @@ pub(crate) async fn whole<'a>(context: RequestContext<'a>, body: Incoming) -> Re
     Ok(context.with_body(body))
 }
 
-/// Receives the whole body, within the limits.
+/// Receives the whole body, within the limits, and decompresses it.
 pub(crate) async fn read_body(app: &App, headers: &HeaderMap, body: Incoming) -> Result<Bytes> {
+    let unpacker = Unpacker::of(headers)?;
+    let body = read_as_sent(app, headers, body).await?;
+    match unpacker {
+        Some(unpacker) => unpacked(unpacker, body, app.service.limits().body_bytes_max).await,
+        None => Ok(body),
+    }
+}
+
+/// Decompresses a body, piece by piece, which may have `bytes_max`.
+async fn unpacked(mut unpacker: Unpacker, packed: Bytes, bytes_max: u64) -> Result<Bytes> {
+    let mut body = BodyBuffer::default();
+    unpacker.take(packed);
+    loop {
+        let most = body.len() + INLINE_BYTES;
+        unpacker.unpack(&mut body, most)?;
+        let is_done = body.len() < most;
+        if is_done {
+            unpacker.finish(&mut body)?;
+        }
+        if body.len() as u64 > bytes_max {
+            return Err(too_large(bytes_max));
+        }
+        if is_done {
+            return Ok(body.into_bytes());
+        }
+        offload::breathe(usize::MAX).await;
+    }
+}
+
+/// Receives the whole body as it was sent, within the limits.
+pub(crate) async fn read_as_sent(app: &App, headers: &HeaderMap, body: Incoming) -> Result<Bytes> {
     let bytes_max = app.service.limits().body_bytes_max;
     if declared(headers).is_some_and(|length| length > bytes_max) {
         return Err(too_large(bytes_max));

@@ -15,6 +15,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
 use super::common_subplans::{CommonSubplans, SharedByStatement};
+use super::empty_text::EmptyTexts;
 use super::planner_rules::Physical;
 
 /// Makes the operator of a node over the operators of its inputs; `None` if the node is another one.
@@ -26,8 +27,8 @@ pub(crate) type MakeOperator =
 pub(crate) struct TableRules {
     /// Makes nodes of our own.
     pub(crate) logical: Arc<dyn OptimizerRule + Send + Sync>,
-    /// Chooses how the columns of tables are read.
-    pub(crate) columns: Arc<dyn OptimizerRule + Send + Sync>,
+    /// Choose how the columns of tables are read, in this order.
+    pub(crate) columns: Vec<Arc<dyn OptimizerRule + Send + Sync>>,
     /// Makes the operators of these nodes.
     pub(crate) operator: MakeOperator,
     /// Comes after the engine's own physical rules.
@@ -39,11 +40,12 @@ pub(crate) struct TableRules {
 /// Appends these rules, and that for common groups, to those of a session, with the planner that knows their nodes.
 /// Plans that ran out of memory do without all that.
 pub(super) fn with_own_nodes(session: SessionStateBuilder, rules: &TableRules) -> SessionStateBuilder {
+    let session = session.with_optimizer_rule(Arc::clone(&rules.logical));
+    let session = rules.columns.iter().fold(session, |session, rule| session.with_optimizer_rule(Arc::clone(rule)));
     session
-        .with_optimizer_rule(Arc::clone(&rules.logical))
-        .with_optimizer_rule(Arc::clone(&rules.columns))
         .with_optimizer_rule(Arc::new(CommonSubplans))
         .with_physical_optimizer_rule(Arc::new(Physical(Arc::clone(&rules.physical))))
+        .with_physical_optimizer_rule(Arc::new(Physical(Arc::new(EmptyTexts))))
         .with_query_planner(Arc::new(StatementPlanner(rules.operator)))
 }
 

@@ -16,6 +16,7 @@ use tokio::time::sleep;
 use super::memory_pressure::Pressure;
 use super::time_slice;
 use super::work_state::WorkState;
+use crate::column_cache::StatementId;
 
 /// Maximum time to wait for cancelled work to end; computations check for cancellation every few milliseconds.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(1);
@@ -52,6 +53,11 @@ impl QueryWork {
     /// Returns the work that an operator runs for.
     pub(crate) fn of_task(task: &TaskContext) -> Self {
         Self::of(task.session_config().options())
+    }
+
+    /// Returns the query as one that asks for columns.
+    pub(crate) fn statement(&self) -> StatementId {
+        StatementId(self.0.number())
     }
 
     /// Cancels the work: every checkpoint fails from now on.

@@ -1,18 +1,35 @@
 //! State of one query's work, shared by its computations and by the code that may cancel it: whether it was cancelled,
 //! and whether its plan is complete.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Number of the next query.
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// State of one query's work.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct WorkState {
+    number: u64,
     cancelled: AtomicBool,
     planned: AtomicBool,
     /// Whether the work was cancelled because the process used too much memory.
     pressed: AtomicBool,
 }
 
+impl Default for WorkState {
+    fn default() -> Self {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let (cancelled, planned, pressed) = Default::default();
+        Self { number, cancelled, planned, pressed }
+    }
+}
+
 impl WorkState {
+    /// Returns a number that no other query has.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Cancels the work.
     pub(super) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);

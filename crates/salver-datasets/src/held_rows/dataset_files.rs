@@ -1,8 +1,9 @@
 //! The files of a dataset, opened for the first reader and closed with the last.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use arrow::array::RecordBatch;
+use arrow::array::{Int64Array, RecordBatch, UInt32Array};
 use arrow::datatypes::{Field, SchemaRef};
 use salver_model::Result;
 use tempfile::TempDir;
@@ -15,7 +16,7 @@ use crate::residency::ParquetFile;
 /// The files of one version of a dataset.
 #[derive(Debug)]
 pub(crate) struct Files {
-    sources: Arc<Sources>,
+    pub(super) sources: Arc<Sources>,
     opened: Mutex<Weak<Opened>>,
     /// Permits for open files, shared by all datasets.
     places: Arc<Semaphore>,
@@ -39,6 +40,30 @@ impl Files {
     #[cfg(feature = "ballista")]
     pub(crate) fn are_copies(&self) -> bool {
         self.sources.are_copies()
+    }
+
+    /// Returns the number of rows.
+    pub(crate) fn rows(&self) -> u64 {
+        self.sources.rows()
+    }
+
+    /// Returns the dataset's columns.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.sources.schema
+    }
+
+    /// Returns the number of each row's file, and that of the row in it, for a range of the dataset's rows.
+    pub(crate) fn places(&self, rows: Range<u64>) -> (UInt32Array, Int64Array) {
+        let (mut files, mut places) = (Vec::new(), Vec::new());
+        let mut row = rows.start;
+        while row < rows.end {
+            let file = self.sources.file_of(row);
+            let (start, end) = (self.sources.starts[file], self.sources.starts[file + 1].min(rows.end));
+            files.extend((row..end).map(|_| file as u32));
+            places.extend((row - start..end - start).map(|place| place as i64));
+            row = end;
+        }
+        (files.into(), places.into())
     }
 
     /// Returns the first rows, which are read once; none of objects. Blocks.

@@ -60,7 +60,7 @@ fn scan(scan: &TableScan, needed: &HashSet<Column>) -> Result<Option<Narrowed>> 
     let provider = source_as_provider(&scan.source)?;
     let (Some(provider), None) = ((*provider).downcast_ref::<ParquetProvider>(), scan.fetch) else { return Ok(None) };
     let table = provider.table();
-    let placed = provider_as_source(Arc::new(ParquetProvider::placed(Arc::clone(table))));
+    let placed = provider_as_source(Arc::new(provider.with_places()));
     let width = placed.schema().fields().len();
     let all: Vec<usize> = (0..scan.source.schema().fields().len()).collect();
     let projection = scan.projection.as_ref().unwrap_or(&all);

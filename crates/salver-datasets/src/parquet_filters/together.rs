@@ -14,7 +14,7 @@ use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
 use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
 
 use super::adaptive::Adaptive;
-use super::empty_text::EmptyText;
+use crate::engine::EmptyText;
 
 /// Conditions, all of which hold.
 #[derive(Debug, PartialEq, Eq, Hash)]

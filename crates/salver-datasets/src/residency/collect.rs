@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, IntervalUnit, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -13,8 +12,8 @@ use parquet::file::properties::WriterProperties;
 use salver_model::{Code, Error, Result};
 use tempfile::TempDir;
 
+use super::chunks::Chunks;
 use super::{Budget, Content, ParquetFile, Remote, Reservation};
-use crate::chunk_size::CHUNK_ROWS;
 use crate::source::Stop;
 use crate::source::parquet::wide_columns;
 
@@ -22,8 +21,6 @@ use crate::source::parquet::wide_columns;
 const GROUP_ROWS: usize = 128 * 1024;
 /// Bytes after which a row group ends, even if it has fewer rows.
 const GROUP_BYTES: usize = 256 * 1024 * 1024;
-/// Text offsets have 32 bits, which limits the size of a chunk.
-const CHUNK_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// The action when there is no room in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +44,7 @@ pub(super) struct Collector {
 }
 
 enum Store {
-    Memory(Memory),
+    Memory(Chunks),
     Disk(Box<Disk>),
 }
 
@@ -68,22 +65,13 @@ impl Collector {
         when_full: WhenFull,
         bytes_max: u64,
     ) -> Result<Self> {
-        let reservation = budget.reserve(0).ok_or_else(|| Error::internal("the memory budget refuses nothing"))?;
-        let memory = Memory {
-            reservation,
-            chunks: Vec::new(),
-            chunk_bytes: 0,
-            pending: Vec::new(),
-            pending_rows: 0,
-            pending_bytes: 0,
-        };
         Ok(Self {
             schema: SchemaRef::clone(schema),
             data_dir: data_dir.to_owned(),
             when_full,
             bytes_max,
             rows: 0,
-            store: Store::Memory(memory),
+            store: Store::Memory(Chunks::new(budget)?),
         })
     }
 
@@ -114,9 +102,7 @@ impl Collector {
                 .into()),
             WhenFull::Convert => {
                 let mut disk = Disk::create(&self.schema, &self.data_dir)?;
-                for batch in memory.chunks.drain(..).chain(memory.pending.drain(..)) {
-                    disk.write(&batch)?;
-                }
+                memory.drain().try_for_each(|batch| disk.write(&batch))?;
                 self.store = Store::Disk(Box::new(disk));
                 Ok(())
             }
@@ -126,16 +112,13 @@ impl Collector {
     /// Finishes the collection.
     pub(super) fn finish(self) -> Result<Collected> {
         match self.store {
-            Store::Memory(mut memory) => {
-                memory.compact(true)?;
-                let memory_bytes = memory.chunk_bytes;
-                // The size counted before compaction was no smaller, so this only shrinks.
-                let _ = memory.reservation.resize(memory_bytes);
+            Store::Memory(memory) => {
+                let (chunks, reservation) = memory.finish()?;
                 Ok(Collected {
-                    content: Content::Resident { schema: self.schema, chunks: memory.chunks },
+                    content: Content::Resident { schema: self.schema, chunks },
                     rows: self.rows,
-                    memory_bytes,
-                    reservation: Some(memory.reservation),
+                    memory_bytes: reservation.bytes(),
+                    reservation: Some(reservation),
                 })
             }
             Store::Disk(disk) => {
@@ -154,83 +137,6 @@ impl Collector {
             }
         }
     }
-}
-
-struct Memory {
-    reservation: Reservation,
-    chunks: Vec<RecordBatch>,
-    chunk_bytes: u64,
-    pending: Vec<RecordBatch>,
-    pending_rows: usize,
-    pending_bytes: u64,
-}
-
-impl Memory {
-    /// Appends a batch; returns false if that exceeds the available memory, though the batch is kept.
-    fn push(&mut self, batch: RecordBatch, bytes_max: u64) -> Result<bool> {
-        self.pending_bytes += slice_bytes(&batch);
-        self.pending_rows += batch.num_rows();
-        self.pending.push(batch);
-        let is_wide = self.pending_bytes > CHUNK_BYTES;
-        if is_wide || !self.fits(bytes_max) {
-            return Ok(false);
-        }
-        self.compact(false)?;
-        Ok(self.fits(bytes_max))
-    }
-
-    fn fits(&mut self, bytes_max: u64) -> bool {
-        let bytes = self.chunk_bytes + self.pending_bytes;
-        bytes <= bytes_max && self.reservation.resize(bytes)
-    }
-
-    /// Compacts pending batches into chunks; with `all`, also the rest that is smaller than a chunk.
-    fn compact(&mut self, all: bool) -> Result<()> {
-        // Thousands of small batches may be pending, so they are looked at only when they fill a chunk.
-        if !all && self.pending_rows < CHUNK_ROWS {
-            return Ok(());
-        }
-        while self.pending_rows >= CHUNK_ROWS || (all && self.pending_rows > 0) {
-            let mut wanted = CHUNK_ROWS.min(self.pending_rows);
-            self.pending_rows -= wanted;
-            let mut parts = Vec::new();
-            let mut rest = Vec::new();
-            for batch in self.pending.drain(..) {
-                let rows = batch.num_rows();
-                let taken = rows.min(wanted);
-                if taken > 0 {
-                    parts.push(batch.slice(0, taken));
-                }
-                if taken < rows {
-                    rest.push(batch.slice(taken, rows - taken));
-                }
-                wanted -= taken;
-            }
-            self.pending = rest;
-            let chunk = joined(&parts)?;
-            self.chunk_bytes += chunk.get_array_memory_size() as u64;
-            self.chunks.push(chunk);
-        }
-        self.pending_bytes = self.pending.iter().map(slice_bytes).sum();
-        Ok(())
-    }
-}
-
-/// Joins batches into one whose columns are contiguous and take no more memory than their rows need.
-fn joined(parts: &[RecordBatch]) -> Result<RecordBatch> {
-    let failed = |cause| Error::internal("rows that were read can't be joined").with_source(cause);
-    let Some(first) = parts.first() else { return Err(Error::internal("a chunk has no rows")) };
-    // Concatenating a single part would keep its buffers and their spare capacity; an empty second part forces a copy.
-    let empty = first.slice(0, 0);
-    let parts: Vec<&RecordBatch> = parts.iter().chain((parts.len() == 1).then_some(&empty)).collect();
-    concat_batches(&first.schema(), parts).map_err(failed)
-}
-
-fn slice_bytes(batch: &RecordBatch) -> u64 {
-    let bytes = |column: &arrow::array::ArrayRef| {
-        column.to_data().get_slice_memory_size().unwrap_or_else(|_| column.get_array_memory_size())
-    };
-    batch.columns().iter().map(|column| bytes(column) as u64).sum()
 }
 
 struct Disk {

@@ -1,9 +1,12 @@
-//! The same rows in memory and in Parquet answer generated queries with the same bytes.
+//! The same rows in memory, in Parquet, and in Parquet whose columns are cached answer generated queries with the same
+//! bytes.
 
-use salver_model::ports::Table;
+use std::sync::Arc;
+
+use salver_model::ports::{Table, Tables};
 use salver_model::{Code, Query};
 
-use super::generated::{self, Dice, collect};
+use super::generated::{self, Catalog, Dice, collect};
 use super::queries;
 
 const SEED: u64 = 0x005a_17e5;
@@ -44,6 +47,11 @@ async fn run(rows: usize, queries: u64, files: usize, key: &[&str]) {
     let spec = generated::spec("t", key);
     let resident = generated::resident(&spec, &data, &engine);
     let parquet = generated::parquet(&spec, &data, files, &engine);
+    let cached: Arc<dyn Table> = Arc::new(generated::parquet(&generated::cached(&spec), &data, files, &engine));
+    let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::clone(&cached)]));
+    if rows > 0 {
+        generated::warm(&engine, &tables, "t").await;
+    }
     for seed in 1..=queries {
         let mut dice = Dice(SEED ^ (seed << 20));
         let query = if seed % 4 == 0 {
@@ -52,6 +60,7 @@ async fn run(rows: usize, queries: u64, files: usize, key: &[&str]) {
             queries::plain(&mut dice, rows as u64)
         };
         compare(&resident, &parquet, &query, &format!("seed {seed}")).await;
+        compare(&resident, cached.as_ref(), &query, &format!("seed {seed}, cached")).await;
     }
 }
 

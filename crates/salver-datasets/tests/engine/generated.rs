@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use arrow::array::{
     ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array,
@@ -17,7 +18,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use salver_datasets::{CHUNK_ROWS, Content, Dataset, Engine, EngineOptions, Loaded, ParquetFile, Remote};
 use salver_model::ports::{SqlEngine, Table, Tables};
-use salver_model::spec::DatasetSpec;
+use salver_model::spec::{DatasetSpec, Residency};
 use salver_model::{Batches, Name, Result, Rows, SqlQuery, Version};
 use tempfile::TempDir;
 
@@ -151,10 +152,26 @@ fn loaded(content: Content, rows: usize) -> Loaded {
     }
 }
 
+/// A dataset whose files are read anew by each statement, if it has any.
 pub(crate) fn spec(name: &str, key: &[&str]) -> DatasetSpec {
     let mut spec = DatasetSpec::new(Name::new(name).unwrap(), vec!["made".to_owned()]);
     spec.key = key.iter().map(|k| (*k).to_owned()).collect();
+    spec.residency = Residency::Never;
     spec
+}
+
+/// The same dataset, whose columns are in memory from the second statement on that reads them.
+pub(crate) fn cached(spec: &DatasetSpec) -> DatasetSpec {
+    DatasetSpec { residency: Residency::Auto, ..spec.clone() }
+}
+
+/// Reads all columns of a table until its plans find them in memory.
+pub(crate) async fn warm(engine: &Arc<Engine>, tables: &Arc<dyn Tables>, table: &str) {
+    let began = Instant::now();
+    while !shown(engine, tables, &format!("explain select * from {table}")).await.contains("cached columns=") {
+        assert!(began.elapsed() < Duration::from_secs(60), "the columns of {table} are not read into memory");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 pub(crate) fn resident(spec: &DatasetSpec, rows: &RecordBatch, engine: &Arc<Engine>) -> Dataset {

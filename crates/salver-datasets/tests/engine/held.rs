@@ -59,6 +59,17 @@ pub(crate) async fn both_ways(source: &Path, engine: &Arc<Engine>) -> [Arc<dyn T
     [resident, in_place(source, engine).await].map(|table| Arc::new(Catalog(vec![table])) as _)
 }
 
+/// The same files in memory, where they lie, and where they lie with all columns cached.
+pub(crate) async fn every_way(source: &Path, engine: &Arc<Engine>) -> [Arc<dyn Tables>; 3] {
+    let [resident, scanned] = both_ways(source, engine).await;
+    // With little memory, files stay where they lie.
+    let full = engine.budget().reserve(engine.budget().remaining() - 1024).unwrap();
+    let cached: Arc<dyn Tables> = Arc::new(Catalog(vec![load(source, engine, Residency::Auto).await]));
+    drop(full);
+    generated::warm(engine, &cached, "t").await;
+    [resident, scanned, cached]
+}
+
 async fn load(source: &Path, engine: &Arc<Engine>, residency: Residency) -> Arc<dyn Table> {
     let name = Name::new("t").unwrap();
     let spec = DatasetSpec { residency, ..DatasetSpec::new(name, vec![source.display().to_string()]) };

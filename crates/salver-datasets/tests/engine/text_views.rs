@@ -9,7 +9,7 @@ use arrow::array::{
 use arrow::datatypes::Int32Type;
 
 use super::generated::{self, Dice, WORDS, ask, shown};
-use super::held::{Shape, both_ways, write};
+use super::held::{Shape, every_way, write};
 
 const ROWS: usize = 30_000;
 const SHAPE: Shape = Shape { group_rows: 10_000, page_rows: 500, indexed: true };
@@ -79,13 +79,15 @@ async fn groups_are_those_of_texts() {
     for number in 0..2 {
         write(&file(number + 1), &folder.join(format!("{number}.parquet")), SHAPE);
     }
-    let [resident, scanned] = both_ways(&folder, &engine).await;
+    let [resident, scanned, cached] = every_way(&folder, &engine).await;
     let mut dice = Dice(20_261_130);
     for _ in 0..200 {
         let text = statement(&mut dice);
-        assert_eq!(shown(&engine, &resident, &text).await, shown(&engine, &scanned, &text).await, "{text}");
-        // With their types.
-        assert_eq!(ask(&engine, &resident, &text).await, ask(&engine, &scanned, &text).await, "{text}");
+        for tables in [&scanned, &cached] {
+            assert_eq!(shown(&engine, &resident, &text).await, shown(&engine, tables, &text).await, "{text}");
+            // With their types.
+            assert_eq!(ask(&engine, &resident, &text).await, ask(&engine, tables, &text).await, "{text}");
+        }
     }
     // The rule is at work, where nothing else reads the text.
     for (text, is_viewed) in [

@@ -33,7 +33,11 @@ pub(super) async fn function(
 ) -> Result<Response<Body>, Refusal> {
     let endpoint = interface.endpoints.get(index).ok_or_else(|| moved(file))?;
     let headers = context.headers;
-    let body = receive::read_body(context.app, headers, body).await?;
+    // Who sees the request itself sees the body as it was sent.
+    let body = match endpoint.takes_request {
+        true => receive::read_as_sent(context.app, headers, body).await?,
+        false => receive::read_body(context.app, headers, body).await?,
+    };
     let Arguments { named, body: rest, table } = arguments::read(endpoint, values, context.query, headers, &body)?;
     let (body, rest) = match &table {
         Some(name) => {
@@ -75,7 +79,7 @@ pub(super) async fn application(
     path: String,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    let body = receive::read_body(context.app, context.headers, body).await?;
+    let body = receive::read_as_sent(context.app, context.headers, body).await?;
     let call = Call { body, ..whole(context, path) };
     let preference = Preference::of(context.headers);
     if preference.is_async {

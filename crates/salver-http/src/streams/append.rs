@@ -18,9 +18,7 @@
 //! stay appended when the rest fails or never arrives; the response, if the client is still connected, counts them.
 
 pub(super) mod append_params;
-mod body_buffer;
 pub(super) mod body_reader;
-mod decompress;
 pub(super) mod event_outcomes;
 
 use std::time::Duration;

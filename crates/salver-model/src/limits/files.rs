@@ -41,6 +41,9 @@ pub const PARQUET_DEPTH_MAX: usize = 100;
 /// Largest Parquet file, uncompressed, that `memory = "auto"` keeps in memory, in bytes. Larger ones are scanned in
 /// place, so that they take no time at startup.
 pub const RESIDENT_PARQUET_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Time for which a column of a Parquet file that is scanned in place stays in memory after the last statement that
+/// read it.
+pub const COLUMN_CACHE_IDLE_MS_MAX: u64 = 10 * 60 * 1000;
 /// Most memory that the decoder of an xz file may take, in bytes; a file that needs more is refused. The highest preset
 /// needs 65 MiB.
 pub const XZ_MEMORY_BYTES_MAX: u64 = 256 * 1024 * 1024;

@@ -51,6 +51,10 @@ pub(super) fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf
     // Beside intervals, numbers and dates, the difference of two times is an interval with days.
     let meets = |own: &DataType| is_span(own) || is_date(own) || arithmetic && (is_number(own) || is_clock(own));
     match (&one, &other) {
+        // Days and hours are added apart: 24 hours make no day.
+        (DataType::Duration(_), DataType::Duration(_)) if matches!(op, Plus | Minus) => {
+            return both(spanned(left), spanned(right));
+        }
         (DataType::Duration(_), own) if meets(own) && !is_comparison(op) => {
             let left = spanned(left);
             return operation(&left, op, right, type_of).or_else(|| both(left, right.clone()));
@@ -227,7 +231,8 @@ pub(super) fn called(name: &str, args: &[Expr], type_of: TypeOf<'_>) -> Option<(
             if name == "trunc" && (0..i64::from(*scale)).contains(digits) =>
         {
             let kept = i8::try_from(*digits).ok()?;
-            Some((args.to_vec(), Some(DataType::Decimal128(precision - scale.abs_diff(kept), kept))))
+            let precision = precision.saturating_sub(scale.abs_diff(kept)).max(1);
+            Some((args.to_vec(), Some(DataType::Decimal128(precision, kept))))
         }
         _ => None,
     }

@@ -50,6 +50,7 @@ fn mixed(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let expr = expr
         .transform_data(|expr| typed_literals::typed(expr, &type_of))?
         .transform_data(|expr| Ok(intervals::beside_durations(expr, &type_of)))?
+        .transform_data(|expr| Ok(intervals::summed(expr, &type_of)))?
         .transform_data(|expr| equal_types::member(expr, &type_of))?
         .transform_data(|expr| window_arguments::typed(expr, &type_of))?;
     let expr = expr

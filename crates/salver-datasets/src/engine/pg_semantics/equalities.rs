@@ -1,5 +1,6 @@
 //! `nullif(a, b)` and `case a when b`, which compare as `a = b` does. The engine would cast both to one type, which
-//! differs from that in which an operator compares them, and `nullif` would return a value of it. And a quoted literal
+//! differs from that in which an operator compares them, and `nullif` would return a value of it; of floats, one
+//! without the sign of its zero. And a quoted literal
 //! that is compared with columns and with further quoted literals: it is a text beside the latter.
 
 use arrow::datatypes::DataType;
@@ -22,7 +23,7 @@ pub(super) fn written_out(
 ) -> Result<Transformed<Expr>> {
     Ok(match expr {
         Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "nullif" => match args.as_slice() {
-            [one, other] if differ(one, other, type_of) && is_small(one)? => {
+            [one, other] if (differ(one, other, type_of) || is_float(one, type_of)) && is_small(one)? => {
                 let to = promoted(type_of(one).as_ref(), type_of(other).as_ref());
                 let kept = to.map_or_else(|| one.clone(), |to| cast(one.clone(), to));
                 let typed = if is_text(&kept) { other } else { &kept };
@@ -87,6 +88,10 @@ fn is_text(expr: &Expr) -> bool {
 
 fn stated(condition: Expr, negated: bool) -> Expr {
     if negated { not(condition) } else { condition }
+}
+
+fn is_float(expr: &Expr, type_of: TypeOf<'_>) -> bool {
+    type_of(expr).is_some_and(|own| own.is_floating())
 }
 
 /// Returns whether two values have different types, or one whose values are equal in several forms.

@@ -20,7 +20,13 @@ use crate::engine::list_items;
 /// Rewrites a filter so that each `in` evaluates to true, false or unknown. A term of its own may be false instead of
 /// unknown.
 pub(super) fn decided(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let filter = match plan {
+    let named = plan.map_expressions(|expr| {
+        expr.transform_up(|part| match part {
+            Expr::InSubquery(one) => named(one),
+            other => Ok(Transformed::no(other)),
+        })
+    })?;
+    let filter = match named.data {
         LogicalPlan::Filter(filter) => filter,
         LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(has_member) => return apart(join),
         other => return Ok(other),
@@ -59,6 +65,20 @@ pub(super) fn decided(plan: LogicalPlan) -> Result<LogicalPlan> {
         Some(predicate) if changed => Ok(LogicalPlan::Filter(Filter::try_new(predicate, filter.input)?)),
         _ => Ok(LogicalPlan::Filter(filter)),
     }
+}
+
+/// Gives the values of a subquery a name, if they have none that was written: the engine joins by the name of an
+/// expression, and would compute it beside what is of this name already.
+fn named(one: InSubquery) -> Result<Transformed<Expr>> {
+    let values = &one.subquery.subquery;
+    let (qualifier, field) = values.schema().qualified_field(0);
+    if qualifier.is_some() || field.name() == SOUGHT {
+        return Ok(Transformed::no(Expr::InSubquery(one)));
+    }
+    let own = Expr::from((qualifier, field)).alias(SOUGHT);
+    let plan = LogicalPlanBuilder::from(values.as_ref().clone()).project(vec![own])?.build()?;
+    let subquery = Subquery { subquery: plan.into(), ..one.subquery };
+    Ok(Transformed::yes(Expr::InSubquery(InSubquery { subquery, ..one })))
 }
 
 fn has_member(expr: &Expr) -> bool {

@@ -80,6 +80,24 @@ pub(super) fn spanned(duration: &Expr) -> Expr {
     call(pg_functions::time_span(), vec![duration.clone()])
 }
 
+/// Sums differences of two times as intervals, whose days and hours are added apart.
+pub(super) fn summed(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
+    let is_duration =
+        |args: &[Expr]| args.iter().any(|arg| type_of(arg).is_some_and(|own| matches!(own, DataType::Duration(_))));
+    let all = |args: Vec<Expr>| args.iter().map(spanned).collect();
+    match expr {
+        Expr::AggregateFunction(mut own) if own.func.name() == "sum" && is_duration(&own.params.args) => {
+            own.params.args = all(own.params.args);
+            Transformed::yes(Expr::AggregateFunction(own))
+        }
+        Expr::WindowFunction(mut own) if own.fun.name() == "sum" && is_duration(&own.params.args) => {
+            own.params.args = all(own.params.args);
+            Transformed::yes(Expr::WindowFunction(own))
+        }
+        other => Transformed::no(other),
+    }
+}
+
 /// Compares a difference of two times with intervals by their lengths.
 pub(super) fn beside_durations(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
     let is_span = |own: &DataType| matches!(own, DataType::Duration(_) | DataType::Interval(_));

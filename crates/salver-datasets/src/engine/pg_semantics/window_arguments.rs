@@ -1,6 +1,6 @@
 //! Arguments of window functions. The third one of `lag` and `lead` is what they return where there is no such row: it
 //! has one type with the values, and a quoted literal is one of them; the engine would round it to the type of the
-//! values. A distance of null gives null, and `nth_value` counts from one.
+//! values. A distance of null gives null, and one that is computed of columns is refused; `nth_value` counts from one.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
@@ -11,12 +11,13 @@ use salver_model::{Code, Error};
 
 use super::super::common_type;
 use super::in_subquery::is_null;
-use super::{TypeOf, intervals, typed_literals};
+use super::{TypeOf, has_columns, intervals, typed_literals};
 
 /// Gives the values and the default of such a call one type.
 ///
 /// # Errors
-/// A quoted literal that is no value of the type of the values, and a row of `nth_value` that there can't be.
+/// A quoted literal that is no value of the type of the values, a distance that is another one for each row, and a row
+/// of `nth_value` that there can't be.
 pub(super) fn typed(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>> {
     let Expr::WindowFunction(mut call) = expr else { return Ok(Transformed::no(expr)) };
     let is_changed = by_groups(&mut call.params, type_of);
@@ -32,6 +33,7 @@ pub(super) fn typed(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>
             }
             Ok(Transformed::yes(Expr::WindowFunction(call)))
         }
+        (name @ ("lag" | "lead"), [_, distance, ..]) if has_columns(distance) => Err(moving_distance(name)),
         ("lag" | "lead", [value, _, default]) => {
             let types = type_of(value).zip(type_of(default));
             if let Some((own, other)) = types.filter(|(own, _)| !own.is_null()) {
@@ -70,6 +72,13 @@ fn by_groups(params: &mut WindowFunctionParams, type_of: TypeOf<'_>) -> bool {
         params.window_frame = WindowFrame::new_bounds(WindowFrameUnits::Groups, start, end);
     }
     is_meant
+}
+
+/// The error of a distance that is another one for each row.
+fn moving_distance(name: &str) -> DataFusionError {
+    let error = Error::new(Code::InvalidSql, format!("the distance of `{name}` must be the same for all rows"))
+        .with_hint("number the rows with `row_number()` in a subquery, and join it with itself by these numbers");
+    DataFusionError::External(Box::new(error))
 }
 
 /// Refuses a number of a row that is not positive: the engine would count from the end.

@@ -5,6 +5,9 @@
 //! rollup((a, b), c)              grouping sets ((a, b, c), (a, b), ())
 //! grouping sets (cube(a, b), c)  grouping sets ((a, b), (a), (b), (), (c))
 //! ```
+//!
+//! It takes no column twice in one place, and a cast for the column that is cast. What is written twice counts once,
+//! and a cast of what rows are grouped by makes no other groups.
 
 use datafusion::sql::sqlparser::ast::{Expr, GroupByExpr};
 use salver_model::Error;
@@ -21,15 +24,58 @@ pub(super) fn rewrite(groups: &mut GroupByExpr) -> Result<(), Box<Error>> {
     let GroupByExpr::Expressions(exprs, _) = groups else { return Ok(()) };
     for expr in exprs.iter_mut() {
         let sets = match expr {
-            Expr::Rollup(elements) if elements.iter().any(|element| element.len() > 1) => rolled_up(elements)?,
-            Expr::Cube(elements) if elements.iter().any(|element| element.len() > 1) => cube(elements)?,
+            Expr::Rollup(elements) if !are_different_columns(elements) => rolled_up(elements)?,
+            Expr::Cube(elements) if !are_different_columns(elements) => cube(elements)?,
             Expr::GroupingSets(sets) if sets.iter().any(|set| nested(set).is_some()) => flat(sets)?,
             _ => continue,
         };
         *expr = Expr::GroupingSets(sets);
     }
     all_rows(exprs);
+    without_casts(exprs);
     Ok(())
+}
+
+/// Returns whether each element is a single expression, and no other one is the same.
+fn are_different_columns(elements: &[Set]) -> bool {
+    elements.iter().enumerate().all(|(at, element)| element.len() == 1 && !elements[..at].contains(element))
+}
+
+/// Removes casts of expressions that rows are grouped by as well.
+fn without_casts(exprs: &mut Vec<Expr>) {
+    let has_sets = |expr: &Expr| matches!(expr, Expr::Rollup(_) | Expr::Cube(_) | Expr::GroupingSets(_));
+    if exprs.iter().any(has_sets) {
+        return;
+    }
+    let keys: Vec<Expr> = exprs.iter().map(|expr| bare(expr).clone()).collect();
+    exprs.retain(|expr| cast_of(expr).is_none_or(|cast| !keys.contains(cast)));
+}
+
+/// Returns an expression without its parentheses.
+fn bare(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Nested(inner) => bare(inner),
+        other => other,
+    }
+}
+
+/// Returns what is cast, also more than once; `None` if nothing is.
+fn cast_of(expr: &Expr) -> Option<&Expr> {
+    match bare(expr) {
+        Expr::Cast { expr, .. } => Some(cast_of(expr).unwrap_or_else(|| bare(expr))),
+        _ => None,
+    }
+}
+
+/// Returns a set without what stands in it before.
+fn unique(set: Set) -> Set {
+    let mut unique = Set::with_capacity(set.len());
+    for expr in set {
+        if !unique.contains(&expr) {
+            unique.push(expr);
+        }
+    }
+    unique
 }
 
 /// Rewrites `group by ()`, which is one group of all rows, and has no effect beside other groups.
@@ -47,7 +93,7 @@ fn all_rows(exprs: &mut Vec<Expr>) {
 /// Returns the sets of `rollup`: all elements, and then one less each time.
 fn rolled_up(elements: &[Set]) -> Result<Vec<Set>, Box<Error>> {
     few(width(elements).saturating_mul(elements.len()))?;
-    Ok((0..=elements.len()).rev().map(|length| elements[..length].concat()).collect())
+    Ok((0..=elements.len()).rev().map(|length| unique(elements[..length].concat())).collect())
 }
 
 /// Returns the sets of `cube`: every choice of elements.
@@ -59,7 +105,7 @@ fn cube(elements: &[Set]) -> Result<Vec<Set>, Box<Error>> {
         let with = sets.iter().map(|set| element.iter().chain(set).cloned().collect());
         sets = with.chain(sets.iter().cloned()).collect();
     }
-    Ok(sets)
+    Ok(sets.into_iter().map(unique).collect())
 }
 
 /// Returns the sets of `grouping sets`, in which others stand.

@@ -47,6 +47,7 @@ pub(super) fn before(query: &mut Query) -> Result<(), Box<Error>> {
     using_columns::of_order(query)?;
     scalar_subqueries::of_order(query.order_by.as_mut())?;
     sort_keys::by_all(query)?;
+    sort_keys::by_positions(query);
     set_returning_order::of_query(query)
 }
 

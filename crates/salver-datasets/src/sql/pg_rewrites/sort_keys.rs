@@ -1,13 +1,21 @@
 //! Sort keys of a query that refer to its projection: column names, and `order by all`.
 
+use std::ops::ControlFlow;
+
 use datafusion::sql::sqlparser::ast::{
     Expr, GroupByExpr, Ident, ObjectNamePart, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Value,
+    ValueWithSpan, visit_expressions,
 };
 use salver_model::Error;
 
+use super::function_names::name_of;
 use super::outside_subqueries::outside_queries;
 use super::refused;
+use super::row_wise::is_aggregated;
 use super::using_columns::{self, is_same};
+
+/// Functions that have another value each time.
+const VOLATILE: [&str; 4] = ["gen_random_uuid", "rand", "random", "uuid"];
 
 /// Replaces names by positions, for columns that have no name here but one in PostgreSQL: `x::text` is named `x`,
 /// `count(*)` is named `count`. These take precedence over columns of the input, so that
@@ -34,6 +42,50 @@ pub(super) fn by_names(query: &mut Query) {
 
 fn is_grouped(select: &Select) -> bool {
     !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty())
+}
+
+/// Replaces positions by what is selected there, in a query with groups: the engine looks for the column among the
+/// groups, and `select upper(s) ... group by s order by 1` has none of it. What has another value each time stays.
+pub(super) fn by_positions(query: &mut Query) {
+    let (SetExpr::Select(select), Some(order)) = (&*query.body, &mut query.order_by) else { return };
+    let OrderByKind::Expressions(keys) = &mut order.kind else { return };
+    if select.distinct.is_some() || !is_aggregated(select) {
+        return;
+    }
+    let is_written_out =
+        |item: &SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
+    let is_group = |expr: &Expr| match &select.group_by {
+        GroupByExpr::Expressions(groups, _) => groups.contains(expr),
+        GroupByExpr::All(_) => false,
+    };
+    keys.retain_mut(|key| {
+        let Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) = &key.expr else { return true };
+        let Some(place) = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1)) else { return true };
+        let before = select.projection.get(..=place).filter(|items| items.iter().all(is_written_out));
+        let Some([.., SelectItem::UnnamedExpr(expr)]) = before else { return true };
+        match expr {
+            // One value orders nothing.
+            Expr::Value(_) => return false,
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {}
+            expr if is_group(expr) || is_volatile(expr) => {}
+            expr => key.expr = expr.clone(),
+        }
+        true
+    });
+    if keys.is_empty() {
+        query.order_by = None;
+    }
+}
+
+/// Returns whether an expression calls a function that has another value each time.
+fn is_volatile(expr: &Expr) -> bool {
+    let calls = visit_expressions(expr, |part| match part {
+        Expr::Function(call) if VOLATILE.iter().any(|name| name_of(call).as_deref() == Some(name)) => {
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    calls.is_break()
 }
 
 /// Qualifies columns in sort expressions that have the same name as a column of the projection. An expression refers to

@@ -40,6 +40,24 @@ const DIFFERENCES: &[(&str, &str)] = &[
         "`generate_series` of dates gives dates",
         "select generate_series(date '2024-01-01', date '2024-01-02', interval '1 day')",
     ),
+    (
+        "the average of differences of times is normalized: 24 hours make a day",
+        "select avg(t - timestamp '2024-01-01')::text from (values (timestamp '2023-12-30 20:00'), (timestamp \
+         '2024-01-04 02:00')) v(t)",
+    ),
+    (
+        "frames of `bool_or`, `bool_and` and `string_agg` begin at `unbounded preceding`",
+        "select bool_or(s = 'a') over (order by i rows 1 preceding) from n where i = 1",
+    ),
+    (
+        "the distance of `lag` and `lead` is the same for all rows",
+        "select lag(s, i::int) over (order by i) from n where i = 1",
+    ),
+    (
+        "a frame ends where it begins, or behind that",
+        "select sum(i) over (order by i rows between 1 preceding and 2 preceding) from n where i = 1",
+    ),
+    ("patterns of numbers have no `V`, `L`, `TH`, `RN` and `EEEE`", "select to_char(12, 'RN')"),
     ("functions of floats such as `round` take a number of digits", "select round(2.345::float8, 2)"),
     (
         "of alternatives in a pattern the first that matches is taken, and not the longest",

@@ -10,9 +10,7 @@ use http_body_util::BodyExt;
 use salver_model::limits::APPEND_PIECE_BYTES;
 use salver_model::{Code, Error, Result};
 
-use super::body_buffer::BodyBuffer;
-use super::decompress::Unpacker;
-use crate::receive::Incoming;
+use crate::receive::{BodyBuffer, Incoming, Unpacker};
 use crate::request_context::RequestContext;
 
 /// Time that an incomplete piece waits for more bytes. Short, so that an occasional event is not delayed until the next

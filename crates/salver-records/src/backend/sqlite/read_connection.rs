@@ -25,6 +25,8 @@ use crate::cell::Cell;
 
 /// Time between two reads that are close enough for the second to begin a transaction under a rollback journal.
 const CLOSE: Duration = Duration::from_millis(1);
+/// The run number of a lane's watch, which nobody stops.
+const LANE_RUN: u64 = 1;
 
 /// A connection that reads.
 pub(super) struct ReadConnection {
@@ -127,8 +129,11 @@ impl ReadConnection {
     /// Ends the open transaction, if any.
     pub(super) fn release(&mut self) {
         if let Some(open) = self.kept.open.take() {
-            // Ending a read-only transaction can't fail.
+            // Not within the time of the last read. SQLite asks in the middle of this too whether to go on, and if it
+            // may not, the transaction stays open and all later reads see what this one saw.
+            self.watch.begin(LANE_RUN, 0);
             let _ = self.connection.prepare_cached("COMMIT").and_then(|mut commit| commit.raw_execute());
+            self.watch.begin_at_once();
             drop(open);
         }
     }
@@ -195,7 +200,9 @@ impl ReadConnection {
 
     /// Begins a transaction, which takes its locks with the first read; returns whether it did.
     fn begin(&self) -> bool {
-        self.connection.prepare_cached("BEGIN").and_then(|mut begin| begin.raw_execute()).is_ok()
+        // What was stopped behind its work has begun one all the same.
+        let _ = self.connection.prepare_cached("BEGIN").and_then(|mut begin| begin.raw_execute());
+        !self.connection.is_autocommit()
     }
 
     /// Returns whether the open transaction should end: one that keeps writers away, and one that no read used since

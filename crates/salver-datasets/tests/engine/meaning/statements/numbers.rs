@@ -1,6 +1,9 @@
 //! Numbers: literals, casts, operators, and the order of floats.
 
 pub(super) const SAME: &[&str] = &[
+    "select nullif('-0.0'::float8, 1.0::float8)::text, nullif('-0.0'::float8, 0.0::float8), nullif('nan'::float8, \
+     'nan'::float8), nullif(x, x + 1)::text from (values ('-0.0'::float8)) v(x)",
+    "select trunc(trunc(-0.005, 0), -1), trunc(0.5, 0), trunc(0.05, 1), trunc(-0.99, 0)",
     // A real beside decimals: among several it stays one, and an operator takes double precision.
     "select r in (0.1, 5), r in (0.1), r = any(array[0.1, 5]), r not in (0.1, 2.5), r in (0.1, null), r in (0.1, '0.1') from (values (0.1::real), (5::real)) as v(r)",
     "select nullif(r, 0.1), coalesce(r, 0.1), greatest(r, 0.15), case r when 0.1 then 'a' when 5 then 'b' end from (values (0.1::real), (5::real)) as v(r)",

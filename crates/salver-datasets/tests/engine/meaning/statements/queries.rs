@@ -15,6 +15,25 @@ pub(super) const SAME: &[&str] = &[
      order by i",
     "select i, (s, i) in (select b.s, b.i from n b where b.i < 3), i <> all (select b.i from n b where b.i > 2) from n \
      order by i",
+    // Values that have no name of their own.
+    "select count(*) from n where i in (select max(i) from n) or i < 0",
+    "select count(*) from n where i not in (select min(b.i) from n b group by b.s) or i < 2",
+    "select i, case when i in (select sum(v) from m) then 1 else 0 end from n order by i",
+    "select i, i in (select max(b.i) over () from n b), i <> all (select max(b.i) from n b group by b.s) from n order by i",
+    "select count(*) from n where i <> all (select max(b.i) from n b group by b.s)",
+    "select i from n where i in (select max(b.i) from n b where b.s = n.s) or i < 2 order by i",
+    "select i from n where i in (select b.i + 1 from n b) or i in (select max(b.i) from n b) or i is null order by i",
+    // Positions of what is computed of groups.
+    "select upper(s), count(*) from n group by s order by 1",
+    "select s, count(*) + 1, sum(i) * 2 from n group by s order by 3 desc, 2, 1",
+    "select s, i + 1, 5, 'x' from n group by s, i order by 2, 3, 4",
+    "select s, row_number() over (order by s desc) from n group by s order by 2",
+    "select case when i > 2 then 'x' else 'y' end, s from n group by s, i order by 1 desc, 2 limit 3",
+    "select date_trunc('month', t), count(*) from n where t > '1990-01-01' group by t order by 1 desc",
+    "select upper(max(s)), count(*) - 1 from n order by 1, 2",
+    "select s::varchar, max(i)::text from n group by s having max(i) > 1 order by 2, 1",
+    "select (select max(b.i) from n b where b.s = n.s), s from n group by s order by 1, 2",
+    "select 7, upper(s) from n group by s having max(i) > 6 order by 1",
     // What is looked for has the name of what it is looked for among.
     "select i, i in (select i from n where i < 3), i not in (select i from n where i > 2) from n order by i",
     "select i, i in (select i from (values (1), (2)) n(i)) from (values (1), (3)) n(i) order by i",
@@ -273,6 +292,14 @@ pub(super) const SAME: &[&str] = &[
     "select s, i, count(*) from n group by grouping sets (rollup(s, i), (i)) order by s, i, count(*)",
     "select s, i, count(*) from n group by grouping sets (cube((s, i)), i, ()) order by s, i, count(*)",
     "select k, v, count(*) from m group by k, rollup((k, v)) order by k, v, count(*)",
+    // What is written twice, and casts of what rows are grouped by.
+    "select s, count(*) from n group by rollup(s, s) order by s, count(*)",
+    "select s, i, count(*), grouping(s) from n group by cube(s, i, s) order by s, i, count(*), 4",
+    "select s, count(*) from n group by grouping sets (rollup(s, s), (s, s)) order by s, count(*)",
+    "select s, count(*) from n group by s, s::text order by s",
+    "select s::varchar, i::text, count(*) from n group by i, (s), i::bigint::text, cast(s as text) order by 1, 2",
+    "select count(*) from n group by i::int, i::text, i having i::text > '1' order by i::text",
+    "select i::text, count(*) from n group by rollup(i, i::text) order by 1, 2",
     "select array_to_string(percentile_disc(array[0, 0.5, 1]) within group (order by i), ',') as p from n",
     "select array_to_string(percentile_cont(array[0.25, null, 0.5]) within group (order by i), ',', 'x') as p from n",
     "select array_to_string(percentile_cont, ',') as p from \

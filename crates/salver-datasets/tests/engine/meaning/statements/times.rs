@@ -1,6 +1,19 @@
 //! Times and intervals.
 
 pub(super) const SAME: &[&str] = &[
+    // Sums of differences: 24 hours make no day.
+    "select ((timestamp '2024-01-02 13:00' - timestamp '2024-01-01') + (timestamp '2024-01-02 13:00' - timestamp \
+     '2024-01-01'))::text",
+    "select extract(hour from (timestamp '2024-01-01' - timestamp '2024-02-01') + (timestamp '2024-01-24 11:00' - \
+     timestamp '2024-01-01'))",
+    "select sum(t - timestamp '2024-01-01 05:00')::text from (values (timestamp '2024-01-02 13:00'), (timestamp \
+     '2023-12-03 02:00:00.5'), (null)) v(t)",
+    "select (sum(t - timestamp '2024-01-01') over (order by t))::text from (values (timestamp '2024-01-02 13:00'), \
+     (timestamp '2024-01-03 14:00')) v(t) order by 1",
+    "select ((timestamp '2024-01-02 13:00' - timestamp '2024-01-01') - (timestamp '2024-01-01 14:00' - timestamp \
+     '2024-01-01') - (timestamp '2024-01-02' - timestamp '2024-01-01'))::text",
+    "select (t - timestamp '2024-01-01') + (t - timestamp '2024-01-01') > interval '3 days' from (values (timestamp \
+     '2024-01-02 13:00')) v(t)",
     // Times beside texts reach as far as times alone.
     "select i from n where t = '9999-12-31 23:59:59.999999'",
     "select i from n where '1600-01-01' > t",

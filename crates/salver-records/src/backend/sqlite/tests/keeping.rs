@@ -221,3 +221,27 @@ async fn commits_are_seen_when_the_journal_becomes_a_log() {
         seen += u32::from(number(&database, &by_key(1)).is_some());
     }
 }
+
+/// SQLite asks whether to go on also in the middle of `COMMIT`: of one in a hundred and fifty, since it counts the
+/// operations of a statement over all its runs.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_ends_though_the_time_of_its_reads_is_over() {
+    let fixture = Fixture::new(TABLE);
+    let database = fixture.open();
+    database.stamp().await.unwrap();
+    let one = by_key(1);
+    for turn in 0..600 {
+        let number = || number(&database, &one);
+        assert_eq!((number(), number(), number()), (Some(turn), Some(turn), Some(turn)));
+        let kept = database.connections.on_lane(|reader| {
+            let kept = reader.keeps();
+            reader.watch.begin(1, 1);
+            std::thread::sleep(Duration::from_micros(1_100));
+            reader.release();
+            assert!(reader.connection.is_autocommit(), "turn {turn}");
+            kept
+        });
+        assert_eq!(kept, Some(true), "the test is of no use otherwise");
+        fixture.other().execute("UPDATE t SET n = n + 1 WHERE id = 1", []).unwrap();
+    }
+}

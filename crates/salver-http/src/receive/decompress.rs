@@ -18,7 +18,7 @@ const STEP_BYTES: usize = 1024;
 const ROOM_BYTES: usize = 64 * 1024;
 
 /// The decompressor of one body.
-pub(super) struct Unpacker {
+pub(crate) struct Unpacker {
     coding: Packing,
     /// Bytes that are not decompressed yet.
     packed: Bytes,
@@ -43,7 +43,7 @@ impl fmt::Debug for Unpacker {
 
 impl Unpacker {
     /// Returns the decompressor for a body with these headers; `None` when it is not compressed.
-    pub(super) fn of(headers: &HeaderMap) -> Result<Option<Self>> {
+    pub(crate) fn of(headers: &HeaderMap) -> Result<Option<Self>> {
         let mut lines = headers.get_all(header::CONTENT_ENCODING).iter();
         let Some(given) = lines.next() else { return Ok(None) };
         let given = given.to_str().unwrap_or("?").trim().to_ascii_lowercase();
@@ -63,13 +63,13 @@ impl Unpacker {
     }
 
     /// Adds compressed bytes.
-    pub(super) fn take(&mut self, bytes: Bytes) {
+    pub(crate) fn take(&mut self, bytes: Bytes) {
         debug_assert!(self.packed.is_empty(), "what came before is unpacked before more is read");
         self.packed = bytes;
     }
 
     /// Decompresses until `piece` has about `bytes_max` bytes, or all input is consumed.
-    pub(super) fn unpack(&mut self, piece: &mut BodyBuffer, bytes_max: usize) -> Result<()> {
+    pub(crate) fn unpack(&mut self, piece: &mut BodyBuffer, bytes_max: usize) -> Result<()> {
         while self.has_more() && piece.len() < bytes_max {
             match &mut self.coding {
                 Packing::Gzip(decoder, has_begun) => {
@@ -103,7 +103,7 @@ impl Unpacker {
     }
 
     /// Checks that the input was complete.
-    pub(super) fn finish(&mut self, piece: &mut BodyBuffer) -> Result<()> {
+    pub(crate) fn finish(&mut self, piece: &mut BodyBuffer) -> Result<()> {
         let cut = |coding| Error::new(Code::InvalidBody, format!("the {coding} body is cut off or damaged"));
         match &mut self.coding {
             Packing::Gzip(_, false) => Ok(()),
