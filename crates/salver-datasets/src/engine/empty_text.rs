@@ -1,5 +1,6 @@
-//! Comparisons of texts with the empty one, in filters. The engine's kernel reads the empty literal through a pointer to
-//! nowhere, masked: on processors with AVX-512 each such read is trapped, which took three quarters of a query's time.
+//! Comparisons of texts with the empty one, in filters. The engine's kernel reads the empty literal through a pointer
+//! to nowhere, masked: on processors with AVX-512 each such read is trapped, which took three quarters of a query's
+//! time.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

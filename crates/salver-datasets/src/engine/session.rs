@@ -53,6 +53,10 @@ const BYTES_PER_FRUGAL_ROW: usize = 64 * 1024;
 const SORT_BYTES: usize = 4 * 1024 * 1024 * 1024 - 1;
 /// Size of the cache of Parquet footers, in bytes.
 const METADATA_CACHE_BYTES: usize = 64 * 1024 * 1024;
+/// Size at which a file ends into which rows are written that go from some threads to others and don't fit into
+/// memory, so that each has one batch. Of two files that two threads had written to, rows were awaited in the first
+/// that were in the second, while both threads waited for rows to be read: such a query never ended (DataFusion 55).
+const REPARTITIONED_FILE_BYTES: &str = "datafusion.execution.max_spill_file_size_bytes";
 /// Number of consumers that an out-of-memory error names in the log.
 const CONSUMERS_NAMED: usize = 5;
 
@@ -158,7 +162,8 @@ fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
         .with_batch_size((memory_bytes / BYTES_PER_BATCH_ROW).clamp(LEAST_BATCH_ROWS, FULL_BATCH_ROWS))
         .with_information_schema(true)
         .with_create_default_catalog_and_schema(false)
-        .with_default_catalog_and_schema(CATALOG, SCHEMA);
+        .with_default_catalog_and_schema(CATALOG, SCHEMA)
+        .set_usize(REPARTITIONED_FILE_BYTES, 1);
     let options = config.options_mut();
     options.execution.parquet.pushdown_filters = true;
     // A small side is built by one thread, so that the rows of the large one stay where they are.
