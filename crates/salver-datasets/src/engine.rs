@@ -240,6 +240,12 @@ impl Engine {
         self.lanes.on_each_idle(work);
     }
 
+    /// Drops what is kept in memory and nothing has read for some minutes. Whoever owns the process calls it every few
+    /// seconds.
+    pub fn drop_idle(&self) {
+        self.columns.drop_idle();
+    }
+
     /// Sets the function that releases unused memory before a query is cancelled because the process uses too much. It
     /// returns whether it released any.
     pub fn relieve_with(&self, relief: impl Fn() -> bool + Send + Sync + 'static) {

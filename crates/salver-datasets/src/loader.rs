@@ -97,8 +97,6 @@ impl Loader for DatasetLoader {
     }
 
     async fn probe(&self) -> Result<Version> {
-        // Some dataset is looked at every few seconds while any is scanned in place.
-        self.engine.columns().drop_idle();
         let found = residency::probe_in(&self.spec, self.engine.buckets(), self.engine.data_dir()).await?;
         let scanned = Arc::clone(&self.scanned.lock().unwrap_or_else(PoisonError::into_inner));
         let looking = move || scanned.iter().any(|path| !path.exists());

@@ -45,10 +45,11 @@ fn share() {
 
 /// Starts monitoring the process's memory. Above `bytes_max` memory is short: free memory is returned, large rows are
 /// refused, and `relieve` is called to release idle memory. At rest `on_each_thread` has the threads return theirs:
-/// what one thread took and another freed is the first one's until it looks.
+/// what one thread took and another freed is the first one's until it looks. `drop_idle` is called every few seconds.
 pub(crate) fn look_after(
     bytes_max: u64,
     relieve: impl Fn() -> bool + Send + 'static,
+    drop_idle: impl Fn() + Send + 'static,
     on_each_thread: impl Fn(fn()) + Send + 'static,
 ) {
     memory::give_back_by(share);
@@ -75,6 +76,7 @@ pub(crate) fn look_after(
             }
             least = least.min(bytes);
             if looked.elapsed() >= REST_EVERY {
+                drop_idle();
                 let now = processor_ticks().unwrap_or(u64::MAX);
                 let is_at_rest = now.saturating_sub(ticks) <= REST_TICKS;
                 times = if is_at_rest { times + 1 } else { 0 };

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use salver_config::Checked;
@@ -196,12 +196,18 @@ fn look_after_memory(engine: &Arc<salver_datasets::Engine>, current: &CurrentSer
     engine.relieve_with(relieve.clone());
     // The monitor's thread never ends, and would keep the engine and its directory.
     let resting = Arc::downgrade(engine);
+    let idle = Weak::clone(&resting);
+    let drop_idle = move || {
+        if let Some(engine) = idle.upgrade() {
+            engine.drop_idle();
+        }
+    };
     let on_each_thread = move |work| {
         if let Some(engine) = resting.upgrade() {
             engine.on_each_idle_thread(work);
         }
     };
-    memory_monitor::look_after(engine.process_bytes_max(), relieve, on_each_thread);
+    memory_monitor::look_after(engine.process_bytes_max(), relieve, drop_idle, on_each_thread);
 }
 
 fn broken(error: io::Error) -> CommandFailure {

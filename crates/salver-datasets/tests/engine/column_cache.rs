@@ -17,6 +17,8 @@ const ROWS: usize = CHUNK_ROWS * (CHUNKS - 1) + 1_000;
 /// Memory of an engine that leaves such a file on disk and has room for its columns.
 const MEMORY_BYTES: u64 = 56 * 1024 * 1024;
 
+const SHAPE: Shape = Shape { group_rows: 100_000, page_rows: 10_000, indexed: true };
+
 /// Rows in ascending order of `id`, `name` and, behind many nulls, `late`.
 fn file() -> RecordBatch {
     let ids = 0..ROWS as i64;
@@ -42,7 +44,7 @@ fn is_cached(plan: &str) -> bool {
 async fn chunks_that_have_no_row_are_skipped() {
     let (engine, dir) = generated::engine_of(MEMORY_BYTES);
     let path = dir.path().join("t.parquet");
-    write(&file(), &path, Shape { group_rows: 100_000, page_rows: 10_000, indexed: true });
+    write(&file(), &path, SHAPE);
     let tables = load(&path, &engine).await;
     warm(&engine, &tables, "t").await;
     let last = CHUNK_ROWS * (CHUNKS - 1);
@@ -79,7 +81,7 @@ async fn chunks_that_have_no_row_are_skipped() {
 async fn only_columns_that_two_statements_read_are_cached() {
     let (engine, dir) = generated::engine_of(MEMORY_BYTES);
     let path = dir.path().join("t.parquet");
-    write(&file(), &path, Shape { group_rows: 100_000, page_rows: 10_000, indexed: true });
+    write(&file(), &path, SHAPE);
     let tables = load(&path, &engine).await;
     let plan = async |what: &str| shown(&engine, &tables, &format!("explain select {what}")).await;
     // A statement that scans a column twice has asked for it once.
@@ -99,7 +101,7 @@ async fn only_columns_that_two_statements_read_are_cached() {
 async fn datasets_come_first() {
     let (engine, dir) = generated::engine_of(MEMORY_BYTES);
     let path = dir.path().join("t.parquet");
-    write(&file(), &path, Shape { group_rows: 100_000, page_rows: 10_000, indexed: true });
+    write(&file(), &path, SHAPE);
     let tables = load(&path, &engine).await;
     warm(&engine, &tables, "t").await;
     let budget = engine.budget();
@@ -121,10 +123,10 @@ async fn datasets_come_first() {
 async fn files_that_were_replaced_are_refused() {
     let (engine, dir) = generated::engine_of(MEMORY_BYTES);
     let path = dir.path().join("t.parquet");
-    write(&file(), &path, Shape { group_rows: 100_000, page_rows: 10_000, indexed: true });
+    write(&file(), &path, SHAPE);
     let tables = load(&path, &engine).await;
     warm(&engine, &tables, "t").await;
-    write(&file().slice(0, 9), &path, Shape { group_rows: 100_000, page_rows: 10_000, indexed: true });
+    write(&file().slice(0, 9), &path, SHAPE);
     let query = SqlQuery { text: "select sum(id) from t".to_owned(), ..SqlQuery::default() };
     let answer = engine.run(Arc::clone(&tables), &query).await;
     assert_eq!(answer.unwrap_err().code, Code::EntryUnavailable);

@@ -19,7 +19,7 @@ use super::query::{self, Purpose};
 use super::{hooks, respond};
 use crate::body::Body;
 use crate::dialect::php;
-use crate::receive::Incoming;
+use crate::receive::{BodyBuffer, Incoming, Unpacker};
 use crate::request_context::RequestContext;
 
 /// Rows per batch that is passed to the database.
@@ -89,7 +89,18 @@ pub(super) async fn load(
     };
     let limits = context.app.service.limits();
     let row_bytes_max = usize::try_from(limits.body_bytes_max).unwrap_or(usize::MAX);
-    let rows = rows(body, format, row_bytes_max, Duration::from_millis(limits.head_ms_max));
+    let reader = match format {
+        RowFormat::NdJson => RowReader::NdJson(LineReader::new(row_bytes_max)),
+        RowFormat::Csv => RowReader::Csv(CsvReader::new(row_bytes_max)),
+    };
+    let rows = rows(Arriving {
+        body,
+        unpacker: Unpacker::of(context.headers)?,
+        reader,
+        waiting: VecDeque::new(),
+        patience: Duration::from_millis(limits.head_ms_max),
+        ended: false,
+    });
     let report = context.app.service.load(context.caller, &database, &load, rows).await?;
     let undone = report.refused > 0 && !load.keep_good;
     let xml = php::wants_xml(context.query);
@@ -148,6 +159,8 @@ impl RowReader {
 /// A body that is being parsed.
 struct Arriving {
     body: Incoming,
+    /// The decompressor, until the body has ended; `None` when it is not compressed.
+    unpacker: Option<Unpacker>,
     reader: RowReader,
     /// Bytes that were received but not parsed; a frame may be longer than a piece.
     waiting: VecDeque<bytes::Bytes>,
@@ -155,13 +168,8 @@ struct Arriving {
     ended: bool,
 }
 
-/// Streams the records of `body`, in batches.
-fn rows(body: Incoming, format: RowFormat, row_bytes_max: usize, patience: Duration) -> RecordStream {
-    let reader = match format {
-        RowFormat::NdJson => RowReader::NdJson(LineReader::new(row_bytes_max)),
-        RowFormat::Csv => RowReader::Csv(CsvReader::new(row_bytes_max)),
-    };
-    let arriving = Arriving { body, reader, waiting: VecDeque::new(), patience, ended: false };
+/// Streams the records of a body, in batches.
+fn rows(arriving: Arriving) -> RecordStream {
     Box::pin(stream::try_unfold(arriving, |mut arriving| async move {
         let rows = arriving.next().await?;
         Ok(rows.map(|rows| (rows, arriving)))
@@ -198,15 +206,30 @@ impl Arriving {
                 }
                 return Ok(Some(first));
             }
+            let mut piece = BodyBuffer::default();
+            if let Some(unpacker) = &mut self.unpacker {
+                unpacker.unpack(&mut piece, PIECE_BYTES)?;
+                if piece.len() > 0 {
+                    return Ok(Some(piece.into_bytes()));
+                }
+            }
             let broken = |message: &str| Error::new(Code::InvalidRequest, message.to_owned());
             match tokio::time::timeout(self.patience, self.body.frame()).await {
                 Err(_) => {
                     return Err(broken("the rows stopped arriving")
                         .with_hint("send them faster, or raise `limits.head_ms_max`"));
                 }
-                Ok(None) => return Ok(None),
+                Ok(None) => {
+                    let Some(mut unpacker) = self.unpacker.take() else { return Ok(None) };
+                    unpacker.finish(&mut piece)?;
+                    return Ok(Some(piece.into_bytes()));
+                }
                 Ok(Some(Err(error))) => return Err(error.into_error(Code::InvalidRequest)),
-                Ok(Some(Ok(frame))) => self.waiting.extend(frame.into_data().ok()),
+                Ok(Some(Ok(frame))) => match (frame.into_data(), &mut self.unpacker) {
+                    (Ok(data), Some(unpacker)) => unpacker.take(data),
+                    (Ok(data), None) => self.waiting.push_back(data),
+                    (Err(_), _) => {}
+                },
             }
         }
     }

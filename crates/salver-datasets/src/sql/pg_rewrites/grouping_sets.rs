@@ -9,6 +9,8 @@
 //! It takes no column twice in one place, and a cast for the column that is cast. What is written twice counts once,
 //! and a cast of what rows are grouped by makes no other groups.
 
+use std::collections::HashSet;
+
 use datafusion::sql::sqlparser::ast::{Expr, GroupByExpr};
 use salver_model::Error;
 use salver_model::limits::SQL_EXPRESSIONS_MAX;
@@ -38,7 +40,8 @@ pub(super) fn rewrite(groups: &mut GroupByExpr) -> Result<(), Box<Error>> {
 
 /// Returns whether each element is a single expression, and no other one is the same.
 fn are_different_columns(elements: &[Set]) -> bool {
-    elements.iter().enumerate().all(|(at, element)| element.len() == 1 && !elements[..at].contains(element))
+    let mut seen = HashSet::with_capacity(elements.len());
+    elements.iter().all(|element| element.len() == 1 && seen.insert(element))
 }
 
 /// Removes casts of expressions that rows are grouped by as well.
@@ -47,7 +50,7 @@ fn without_casts(exprs: &mut Vec<Expr>) {
     if exprs.iter().any(has_sets) {
         return;
     }
-    let keys: Vec<Expr> = exprs.iter().map(|expr| bare(expr).clone()).collect();
+    let keys: HashSet<Expr> = exprs.iter().map(|expr| bare(expr).clone()).collect();
     exprs.retain(|expr| cast_of(expr).is_none_or(|cast| !keys.contains(cast)));
 }
 
@@ -68,14 +71,10 @@ fn cast_of(expr: &Expr) -> Option<&Expr> {
 }
 
 /// Returns a set without what stands in it before.
-fn unique(set: Set) -> Set {
-    let mut unique = Set::with_capacity(set.len());
-    for expr in set {
-        if !unique.contains(&expr) {
-            unique.push(expr);
-        }
-    }
-    unique
+fn unique(mut set: Set) -> Set {
+    let mut seen = HashSet::with_capacity(set.len());
+    set.retain(|expr| seen.insert(expr.clone()));
+    set
 }
 
 /// Rewrites `group by ()`, which is one group of all rows, and has no effect beside other groups.

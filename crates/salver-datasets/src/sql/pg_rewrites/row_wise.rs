@@ -13,9 +13,8 @@ use super::set_returning::list_of;
 
 /// Returns whether a query returns a row for each that it reads.
 pub(super) fn is_plain(select: &Select) -> bool {
-    let ungrouped = matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
     let calls = |expr: &Expr| expr.visit(&mut Calls).is_break();
-    ungrouped
+    !is_grouped(select)
         && select.distinct.is_none()
         && select.having.is_none()
         && select.qualify.is_none()
@@ -27,13 +26,17 @@ pub(super) fn is_plain(select: &Select) -> bool {
 
 /// Returns whether a query returns a row for each group that it reads, or one of all.
 pub(super) fn is_aggregated(select: &Select) -> bool {
-    let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
     let calls = |expr: &Expr| expr.visit(&mut Aggregates::default()).is_break();
-    is_grouped
+    is_grouped(select)
         || select.having.is_some()
         || select.projection.iter().any(|item| {
             matches!(item, SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } if calls(expr))
         })
+}
+
+/// Returns whether a query has `group by`.
+pub(super) fn is_grouped(select: &Select) -> bool {
+    !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty())
 }
 
 /// Visitor that finds calls of aggregates, beside subqueries.

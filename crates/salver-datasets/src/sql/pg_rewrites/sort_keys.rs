@@ -1,9 +1,10 @@
 //! Sort keys of a query that refer to its projection: column names, and `order by all`.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, GroupByExpr, Ident, ObjectNamePart, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Value,
+    Expr, GroupByExpr, Ident, ObjectNamePart, OrderByExpr, OrderByKind, Query, SelectItem, SetExpr, Value,
     ValueWithSpan, visit_expressions,
 };
 use salver_model::Error;
@@ -11,7 +12,7 @@ use salver_model::Error;
 use super::function_names::name_of;
 use super::outside_subqueries::outside_queries;
 use super::refused;
-use super::row_wise::is_aggregated;
+use super::row_wise::{is_aggregated, is_grouped};
 use super::using_columns::{self, is_same};
 
 /// Functions that have another value each time.
@@ -27,6 +28,9 @@ pub(super) fn by_names(query: &mut Query) {
     }
     let (SetExpr::Select(select), Some(order)) = (body, &mut query.order_by) else { return };
     let OrderByKind::Expressions(keys) = &mut order.kind else { return };
+    // A key orders once. Each is replaced by an expression of any size.
+    let mut seen = HashSet::new();
+    keys.retain(|key| !matches!(key.expr, Expr::Identifier(_) | Expr::Value(_)) || seen.insert(key.expr.clone()));
     for key in keys {
         if let Expr::Identifier(asked) = &key.expr
             && let Some(number) = place(asked, &select.projection)
@@ -40,10 +44,6 @@ pub(super) fn by_names(query: &mut Query) {
     }
 }
 
-fn is_grouped(select: &Select) -> bool {
-    !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty())
-}
-
 /// Replaces positions by what is selected there, in a query with groups: the engine looks for the column among the
 /// groups, and `select upper(s) ... group by s order by 1` has none of it. What has another value each time stays.
 pub(super) fn by_positions(query: &mut Query) {
@@ -53,21 +53,22 @@ pub(super) fn by_positions(query: &mut Query) {
         return;
     }
     let is_written_out =
-        |item: &SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
-    let is_group = |expr: &Expr| match &select.group_by {
-        GroupByExpr::Expressions(groups, _) => groups.contains(expr),
-        GroupByExpr::All(_) => false,
+        |item: &&SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
+    let written_out = select.projection.iter().take_while(is_written_out).count();
+    let groups: HashSet<&Expr> = match &select.group_by {
+        GroupByExpr::Expressions(groups, _) => groups.iter().collect(),
+        GroupByExpr::All(_) => HashSet::new(),
     };
     keys.retain_mut(|key| {
         let Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) = &key.expr else { return true };
         let Some(place) = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1)) else { return true };
-        let before = select.projection.get(..=place).filter(|items| items.iter().all(is_written_out));
-        let Some([.., SelectItem::UnnamedExpr(expr)]) = before else { return true };
+        let item = select.projection.get(place).filter(|_| place < written_out);
+        let Some(SelectItem::UnnamedExpr(expr)) = item else { return true };
         match expr {
             // One value orders nothing.
             Expr::Value(_) => return false,
             Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {}
-            expr if is_group(expr) || is_volatile(expr) => {}
+            expr if groups.contains(expr) || is_volatile(expr) => {}
             expr => key.expr = expr.clone(),
         }
         true

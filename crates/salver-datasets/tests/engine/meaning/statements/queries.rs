@@ -34,6 +34,7 @@ pub(super) const SAME: &[&str] = &[
     "select s::varchar, max(i)::text from n group by s having max(i) > 1 order by 2, 1",
     "select (select max(b.i) from n b where b.s = n.s), s from n group by s order by 1, 2",
     "select 7, upper(s) from n group by s having max(i) > 6 order by 1",
+    "select upper(s), count(*) from n group by s order by 1 desc, 2, 1, 1 nulls first, 2 desc",
     // What is looked for has the name of what it is looked for among.
     "select i, i in (select i from n where i < 3), i not in (select i from n where i > 2) from n order by i",
     "select i, i in (select i from (values (1), (2)) n(i)) from (values (1), (3)) n(i) order by i",
